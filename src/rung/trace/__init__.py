@@ -1,0 +1,40 @@
+"""Bytes -> columns -> links: read a profiler trace into a linked, queryable `Trace`. Knows no torch."""
+
+from __future__ import annotations
+
+import os
+
+from rung.trace.assemble import assemble
+from rung.trace.document import decode
+from rung.trace.model import Chain, Header, Tables, Trace
+from rung.trace.rows import Rows
+from rung.trace.source import load
+from rung.trace.views import Kernel, Launch, Op, Region, Step
+from rung.trace.warnings import DAMAGE, Warning
+
+__all__ = [
+    "DAMAGE",
+    "Chain",
+    "Header",
+    "Kernel",
+    "Launch",
+    "Op",
+    "Region",
+    "Rows",
+    "Step",
+    "Tables",
+    "Trace",
+    "Warning",
+    "read",
+]
+
+
+def read(path: str | os.PathLike[str]) -> Trace:
+    """Read a Kineto / Chrome trace: `.json`, `.json.gz`, or `-` for standard input.
+
+    A damaged file is read as far as it is intact; what was skipped or repaired is in `Trace.warnings`.
+
+    Raises:
+        UnreadableTraceError: the file is missing, a folder, empty, not JSON and not repairable, or holds no events.
+    """
+    return assemble(decode(load(path)))

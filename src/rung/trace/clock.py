@@ -1,0 +1,58 @@
+"""Times of a trace in integer nanoseconds.
+
+Kineto writes microseconds with three decimals. A float64 holds such a number exactly enough (to within half a
+nanosecond) below 2**53 ns = 104 days; an epoch timestamp is larger, so it is converted from its digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal, InvalidOperation
+
+import numpy as np
+from numpy.typing import NDArray
+
+NO_TIME = np.iinfo(np.int64).min
+"""Marks a time that is missing or cannot be a time."""
+
+FLOAT_LIMIT_US = 2**53 / 1000
+LIMIT_NS = 2**62
+
+
+def floats_suffice(values: Iterable[float | None]) -> bool:
+    """Whether each of these microseconds, as decoded, still tells nanoseconds apart.
+
+    An `int` was decoded exactly, however large.
+    """
+    return all(not isinstance(v, float) or -FLOAT_LIMIT_US < v < FLOAT_LIMIT_US for v in values)
+
+
+def from_numbers(values: Sequence[float | None]) -> NDArray[np.int64]:
+    """Microseconds as decoded -> integer ns; `NO_TIME` where absent. Requires `floats_suffice(values)`."""
+    floats = np.array([np.nan if v is None else v for v in values], dtype=np.float64)
+    known = np.isfinite(floats)
+    if not (np.abs(floats[known]) < FLOAT_LIMIT_US).all():
+        return np.array([_from_number(v) for v in values], dtype=np.int64)
+    ns = np.full(len(floats), NO_TIME, dtype=np.int64)
+    ns[known] = np.rint(floats[known] * 1000).astype(np.int64)
+    return ns
+
+
+def _from_number(value: float | None) -> int:
+    if value is None or isinstance(value, float) and not np.isfinite(value):
+        return int(NO_TIME)
+    ns = value * 1000 if isinstance(value, int) else round(value * 1000)
+    return ns if abs(ns) < LIMIT_NS else int(NO_TIME)
+
+
+def from_text(text: str) -> int:
+    """The text of a JSON number of microseconds -> integer ns, rounded to nearest; `NO_TIME` for `null`."""
+    whole, dot, fraction = text.partition(".")
+    if dot and len(fraction) <= 3 and fraction.isdigit() and whole.isdigit():
+        ns = int(whole + fraction.ljust(3, "0"))
+    else:
+        try:
+            ns = int((Decimal(text) * 1000).to_integral_value())
+        except (InvalidOperation, OverflowError, ValueError):
+            return int(NO_TIME)
+    return ns if abs(ns) < LIMIT_NS else int(NO_TIME)

@@ -1,0 +1,167 @@
+"""The trace: what a recording holds, linked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import msgspec
+import numpy as np
+from msgspec import Raw
+
+from rung.trace.document import decode_args
+from rung.trace.rows import Rows
+from rung.trace.tables import Ints, KernelTable, LaunchTable, OpTable, RegionTable, StepTable
+from rung.trace.views import Kernel, Launch, Op, Region, Step
+from rung.trace.warnings import Warning
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The columns of a trace, for vectorised work; the views read them row by row."""
+
+    ops: OpTable
+    launches: LaunchTable
+    kernels: KernelTable
+    regions: RegionTable
+    steps: StepTable
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """The way to a kernel: region, step, the ops around its launch (outermost first), the launch."""
+
+    region: Region | None
+    step: int | None
+    ops: tuple[Op, ...]
+    launch: Launch | None
+    kernel: Kernel
+
+
+class Header:
+    """The top-level members of a trace beside its events."""
+
+    def __init__(self, members: dict[str, Raw]) -> None:
+        self._members = members
+
+    def get(self, key: str) -> Any:
+        """A top-level member, decoded; None if it is absent or damaged."""
+        try:
+            return msgspec.json.decode(self._members[key]) if key in self._members else None
+        except msgspec.DecodeError:
+            return None
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """All members, decoded. `rung.record` leaves what it knows of the run under `"rung"`."""
+        return {key: self.get(key) for key in self._members}
+
+    @property
+    def device_properties(self) -> list[dict[str, Any]]:
+        found = self.get("deviceProperties")
+        return [d for d in found if isinstance(d, dict)] if isinstance(found, list) else []
+
+    @property
+    def rank(self) -> int | None:
+        """The rank that `torch.distributed` had, if it ran."""
+        info = self.get("distributedInfo")
+        rank = info.get("rank") if isinstance(info, dict) else None
+        return rank if isinstance(rank, int) else None
+
+
+class Trace:
+    """One Kineto / Chrome trace, decoded and linked. All times are integer ns since its first event.
+
+    On a CPU-only trace `stand_in` is true and `kernels` are the innermost compute ops.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        header: Header,
+        tables: Tables,
+        span_args: list[Raw],
+        warnings: list[Warning],
+        *,
+        events: int,
+        skipped_events: int,
+        repaired_events: int,
+        origin_ns: int,
+        span_ns: int,
+        stand_in: bool,
+        incomplete: str | None,
+    ) -> None:
+        self.path = path
+        self.header = header
+        self.tables = tables
+        self.warnings = warnings
+        self.events = events
+        self.skipped_events = skipped_events
+        self.repaired_events = repaired_events
+        self.origin_ns = origin_ns
+        """Absolute time of the first event, in the recorder's clock."""
+        self.span_ns = span_ns
+        self.stand_in = stand_in
+        self.incomplete = incomplete
+        """Why no count of this trace may be trusted blindly; None if it is whole."""
+        self._span_args = span_args
+
+    @property
+    def device(self) -> str | None:
+        """The device's name in the header's `deviceProperties`."""
+        for properties in self.header.device_properties:
+            if isinstance(name := properties.get("name"), str):
+                return name
+        return None
+
+    @property
+    def rank(self) -> int | None:
+        return self.header.rank
+
+    @cached_property
+    def ops(self) -> Rows[Op]:
+        return Rows(self, Op, np.arange(len(self.tables.ops.name)))
+
+    @cached_property
+    def launches(self) -> Rows[Launch]:
+        return Rows(self, Launch, np.arange(len(self.tables.launches.name)))
+
+    @cached_property
+    def kernels(self) -> Rows[Kernel]:
+        """All device work by start: kernels, copies and memsets, told apart by `category`."""
+        return Rows(self, Kernel, np.arange(len(self.tables.kernels.name)))
+
+    @cached_property
+    def regions(self) -> Rows[Region]:
+        return Rows(self, Region, np.arange(len(self.tables.regions.name)))
+
+    @cached_property
+    def steps(self) -> Rows[Step]:
+        return Rows(self, Step, np.arange(len(self.tables.steps.number)))
+
+    def chain(self, kernel: Kernel) -> Chain:
+        """The way from region through ops and launch to a kernel of this trace."""
+        ops: list[Op] = []
+        op = kernel.op
+        while op is not None:
+            ops.append(op)
+            op = op.parent
+        return Chain(kernel.region, kernel.step, tuple(reversed(ops)), kernel.launch, kernel)
+
+    @cached_property
+    def op_children(self) -> tuple[Ints, Ints]:
+        """Rows of ops sorted by parent, and where each parent's children lie in them."""
+        parent = self.tables.ops.parent
+        order = np.argsort(parent, kind="stable")
+        return order, np.searchsorted(parent[order], np.arange(len(parent) + 1))
+
+    def args_of_span(self, span: int) -> dict[str, Any]:
+        """The arguments of an event by its row among the complete events, decoded anew at each call."""
+        return decode_args(self._span_args[span])
+
+    def __repr__(self) -> str:
+        return (
+            f"<Trace {self.path}: {len(self.regions)} regions, {len(self.ops)} ops, "
+            f"{len(self.launches)} launches, {len(self.kernels)} kernels>"
+        )

@@ -1,0 +1,61 @@
+"""A row of a table as an object, and a sequence of such rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Generic, TypeVar, overload
+
+import numpy as np
+
+from rung.trace.tables import Ints
+
+if TYPE_CHECKING:
+    from rung.trace.model import Trace
+
+V = TypeVar("V", bound="View")
+
+
+class View:
+    """A row of one of the trace's tables."""
+
+    __slots__ = ("row", "trace")
+
+    def __init__(self, trace: Trace, row: int) -> None:
+        self.trace = trace
+        self.row = row
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and other.trace is self.trace and other.row == self.row  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash((type(self), id(self.trace), self.row))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.row}: {getattr(self, 'name', '')}>"
+
+
+class Rows(Sequence[V], Generic[V]):
+    """Some rows of one table, as views made on demand."""
+
+    def __init__(self, trace: Trace, view: Callable[[Trace, int], V], rows: Ints) -> None:
+        self._trace, self._view, self.rows = trace, view, rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, index: int) -> V: ...
+    @overload
+    def __getitem__(self, index: slice) -> Rows[V]: ...
+    def __getitem__(self, index: int | slice) -> V | Rows[V]:
+        if isinstance(index, slice):
+            return Rows(self._trace, self._view, self.rows[index])
+        return self._view(self._trace, int(self.rows[index]))
+
+    def __repr__(self) -> str:
+        kind = self._view.__name__.lower() if isinstance(self._view, type) else "row"
+        return f"<{len(self)} {kind}s>"
+
+
+def maybe(trace: Trace, view: Callable[[Trace, int], V], row: np.int64) -> V | None:
+    return view(trace, int(row)) if row >= 0 else None

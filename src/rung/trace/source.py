@@ -1,0 +1,89 @@
+"""From a path to the bytes of a trace."""
+
+from __future__ import annotations
+
+import os
+import sys
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from rung.errors import UnreadableTraceError
+
+GZIP_MAGIC = b"\x1f\x8b"
+GZIP_WINDOW = 31  # zlib's word for "gzip header and trailer, 32 KiB window"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The text of a trace, inflated. `cut` tells that the gzip stream ended before its trailer."""
+
+    path: str
+    data: bytes
+    cut: bool = False
+
+
+def load(path: str | os.PathLike[str]) -> Source:
+    """Read a file, or standard input for `-`, and inflate it if it is gzip.
+
+    Raises:
+        UnreadableTraceError: the file is missing, a folder, not permitted, or empty.
+    """
+    name = os.fspath(path)
+    raw = sys.stdin.buffer.read() if name == "-" else _read_file(name)
+    name = "standard input" if name == "-" else name
+    if not raw:
+        raise UnreadableTraceError(f"{name} is empty. {WHAT_A_TRACE_IS}")
+    if not raw.startswith(GZIP_MAGIC):
+        return Source(name, raw)
+    data, cut = _inflate(raw)
+    if not data:
+        raise UnreadableTraceError(f"{name} is a gzip file with nothing readable in it. {WHAT_A_TRACE_IS}")
+    return Source(name, data, cut)
+
+
+WHAT_A_TRACE_IS = "A trace is what torch.profiler writes with export_chrome_trace."
+
+
+def _read_file(name: str) -> bytes:
+    try:
+        return Path(name).read_bytes()
+    except FileNotFoundError:
+        raise UnreadableTraceError(f"{name} does not exist.") from None
+    except IsADirectoryError:
+        raise UnreadableTraceError(f"{name} is a folder; name a trace file in it.") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise UnreadableTraceError(f"{name} cannot be read: {reason}.") from None
+
+
+def _inflate(raw: bytes) -> tuple[bytes, bool]:
+    """All that inflates of a (possibly multi-member) gzip stream, and whether it was cut or damaged."""
+    parts: list[bytes] = []
+    while raw.startswith(GZIP_MAGIC):
+        member = zlib.decompressobj(GZIP_WINDOW)
+        whole = _inflate_member(member, raw, parts)
+        if not whole or not member.eof:
+            return b"".join(parts), True
+        raw = member.unused_data
+    return b"".join(parts), False
+
+
+def _inflate_member(member: zlib._Decompress, raw: bytes, parts: list[bytes]) -> bool:
+    """Append what `member` inflates of `raw`; false when its data is damaged.
+
+    A damaged block makes zlib raise and drop the output of that call, so the second try goes in small steps.
+    """
+    try:
+        parts.append(member.decompress(raw))
+        return True
+    except zlib.error:
+        pass
+    again = zlib.decompressobj(GZIP_WINDOW)
+    step = 256
+    try:
+        for start in range(0, len(raw), step):
+            parts.append(again.decompress(raw[start : start + step]))
+    except zlib.error:
+        pass
+    return False

@@ -1,0 +1,89 @@
+"""The columns behind a `Trace`: one table a word, integer ns since the trace's first event, -1 for "none"."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class OpTable:
+    """CPU operators by start. `parent` and `forward` are rows of this table; `thread` is `(pid, tid)`."""
+
+    span: Ints
+    name: list[str]
+    start_ns: Ints
+    dur_ns: Ints
+    thread: list[tuple[int | str | None, int | str | None]]
+    parent: Ints
+    forward: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchTable:
+    """Calls that put work on a device, by start. `op` is the innermost op around the call."""
+
+    span: Ints
+    name: list[str]
+    start_ns: Ints
+    dur_ns: Ints
+    op: Ints
+    graph: Bools
+    occupancy_query: Bools
+
+
+@dataclass(frozen=True, slots=True)
+class KernelTable:
+    """Device work by start (or, without a device, the ops that stand in for it); untimed rows come last.
+
+    `category` is kernel, copy, memset or op. `dur_ns` is clipped to the successor on the stream where the
+    recording overran it; `raw_dur_ns` is as recorded.
+    """
+
+    span: Ints
+    name: list[str]
+    category: list[str]
+    start_ns: Ints
+    dur_ns: Ints
+    raw_dur_ns: Ints
+    timed: Bools
+    device: list[int | str | None]
+    stream: list[int | str | None]
+    correlation: list[int | None]
+    launch: Ints
+    op: Ints
+    region: Ints
+    step: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class RegionTable:
+    """Instances of user annotations, else steps, else the whole trace. `step` is a step's number or -1.
+
+    Region r holds `kernel_items[kernel_offsets[r]:kernel_offsets[r + 1]]`, rows of the kernel table, and
+    likewise launches and ops: everything inside, nested regions included.
+    """
+
+    name: list[str]
+    start_ns: Ints
+    cpu_ns: Ints
+    parent: Ints
+    step: Ints
+    kernel_items: Ints
+    kernel_offsets: Ints
+    launch_items: Ints
+    launch_offsets: Ints
+    op_items: Ints
+    op_offsets: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class StepTable:
+    number: Ints
+    start_ns: Ints
+    cpu_ns: Ints
