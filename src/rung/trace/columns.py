@@ -177,7 +177,10 @@ def _roles(events: list[Event]) -> NDArray[np.int8]:
         key = (event.cat, legacy, event.pid if legacy else None)
         if key not in known:
             known[key] = role_of(event.cat, event.pid)
-        roles[i] = known[key]
+        role = known[key]
+        if role == Role.OP and event.name.startswith("ProfilerStep"):
+            role = Role.ANNOTATION  # the 2021 schema filed annotations under `Operator`
+        roles[i] = role
     return roles
 
 
