@@ -1,0 +1,22 @@
+"""The ladder: workloads from a matmul to a fused MLP, and what they teach. Importing this takes no torch."""
+
+from __future__ import annotations
+
+from rung.ladder.climb import make_rung, record_rung
+from rung.ladder.linear_facts import Layout, LinearFacts, linear_facts
+from rung.ladder.values import Rung
+from rung.ladder.workloads import LADDER, LINEAR, MATMUL_ADD, MLP, get_rung
+
+__all__ = [
+    "LADDER",
+    "LINEAR",
+    "MATMUL_ADD",
+    "MLP",
+    "Layout",
+    "LinearFacts",
+    "Rung",
+    "get_rung",
+    "linear_facts",
+    "make_rung",
+    "record_rung",
+]

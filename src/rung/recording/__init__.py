@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rung.recording.recorder import make_work, record, record_each, record_work
+from rung.recording.recorder import make_work, record, record_work
 from rung.recording.values import Recording, Settings, Skipped, Work
 from rung.recording.variants import VARIANTS, Context, Ready
 
@@ -16,6 +16,5 @@ __all__ = [
     "Work",
     "make_work",
     "record",
-    "record_each",
     "record_work",
 ]

@@ -1,0 +1,67 @@
+"""Recording a rung: build its workload, record it once a variant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rung.errors import UsageError
+from rung.ladder.values import Parameters, Rung
+from rung.ladder.workloads import get_rung
+from rung.recording import Recording, Settings, Skipped, Work, record_work
+from rung.recording.machine import default_device, require_torch, resolve_device, resolve_dtype
+
+
+def record_rung(
+    rung: Rung | str,
+    parameters: Parameters | None = None,
+    *,
+    variants: Iterable[str] | None = None,
+    device: str | None = None,
+    dtype: str = "bfloat16",
+    settings: Settings | None = None,
+) -> list[Recording | Skipped]:
+    """Records `rung` in each variant (default: all that apply), writing `<out>/<rung>/<variant>.json.gz`.
+
+    Without `parameters` every default set for the device is recorded (matmul-add has two sizes, in folders
+    `matmul-add-64`, ...); with some, one set: the first default with these on top. `device` defaults to CUDA
+    where there is one. Raises UsageError for an unknown rung, variant, parameter or dtype, MachineError for a
+    device that is not there.
+    """
+    rung = get_rung(rung) if isinstance(rung, str) else rung
+    settings = settings or Settings()
+    chosen = _check_variants(rung, variants)
+    require_torch()
+    where = resolve_device(device) if device else default_device()
+    if parameters:
+        sets: tuple[Parameters, ...] = (rung.parameters(where.type, parameters),)
+    else:
+        sets = rung.defaults(where.type)
+    return [
+        result
+        for one in sets
+        for result in record_work(make_rung(rung, one, str(where), dtype, settings), chosen, settings)
+    ]
+
+
+def make_rung(rung: Rung, parameters: Parameters, device: str, dtype: str, settings: Settings) -> Work:
+    """The rung's workload as a Work, from the settings' seed: the same weights and inputs each time."""
+    torch = require_torch()
+    chosen = resolve_dtype(dtype)
+    if settings.seed is not None:
+        torch.manual_seed(settings.seed)
+    fn, inputs = rung.build(parameters, resolve_device(device), chosen)
+    region = rung.region
+    if settings.train:
+        region = f"{region.removesuffix('_fwd')}_step"
+        # In a model the layer before wants its gradient: that is one GEMM more for each linear.
+        inputs = tuple(x.requires_grad_() for x in inputs)
+    about = {**parameters, "rung": rung.name, "dtype": str(chosen).removeprefix("torch.")}
+    return Work(fn, inputs, {}, rung.folder(parameters), region, about)
+
+
+def _check_variants(rung: Rung, variants: Iterable[str] | None) -> list[str]:
+    chosen = list(rung.variants if variants is None else variants)
+    other = [name for name in chosen if name not in rung.variants]
+    if other:
+        raise UsageError(f"{rung.name} has no variant {other[0]!r}: give {', '.join(rung.variants)}")
+    return chosen

@@ -1,0 +1,40 @@
+"""What `rung record` says: a line for each variant, and the list of files it wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rung.recording.values import Recording, Skipped
+
+SCHEMA_VERSION = 1
+
+
+def recorded_paths(results: Sequence[Recording | Skipped]) -> str:
+    """The written traces, one path a line."""
+    return "\n".join(str(result.path) for result in results if isinstance(result, Recording))
+
+
+def recorded_json(results: Sequence[Recording | Skipped]) -> dict[str, Any]:
+    """`{"schema_version", "artifacts": [{"path", "kind", "variant", "name"}], "skipped": [...]}`."""
+    artifacts: list[dict[str, str]] = []
+    skipped: list[dict[str, str]] = []
+    for result in results:
+        about = {"variant": result.variant, "name": result.name}
+        if isinstance(result, Skipped):
+            skipped.append({**about, "reason": result.reason})
+        else:
+            artifacts.append({"path": str(result.path), "kind": "trace", **about})
+            artifacts.append({"path": str(result.table_path), "kind": "table", **about})
+    return {"schema_version": SCHEMA_VERSION, "artifacts": artifacts, "skipped": skipped}
+
+
+def recorded_line(result: Recording | Skipped) -> str:
+    """One line of commentary: what a recording holds, or why there is none."""
+    if isinstance(result, Skipped):
+        return f"{result.variant}: skipped, {result.reason}"
+    schedule, region = result.metadata["schedule"], result.metadata["region"]
+    if region is None:
+        return f"{result.variant}: the whole run"
+    when = "cold" if schedule["cold"] else f"after {schedule['warmup']} warm-up calls"
+    return f"{result.variant}: {schedule['active']} steps of {region}, {when}"
