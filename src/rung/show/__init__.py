@@ -1,0 +1,1 @@
+"""Plain data -> terminal, JSON. Computes nothing."""

@@ -1,0 +1,193 @@
+"""One forward, as it typically runs: the instances of a region laid over one another, kernel by kernel."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from rung import names
+from rung.errors import UsageError
+from rung.insight.spread import Spread, spread
+from rung.insight.work import Gemm, Work, gemm_of, work_of
+from rung.trace import Kernel, Region, Trace
+
+PRE_OPS = ("TorchDynamo Cache Lookup", "Pregraph bytecode", "AOTDispatcher Runtime Wrapper Prologue")
+"""What a compiled call pays on the CPU before its graph runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkRow:
+    """One kernel, copy or memset of the typical forward. Times in ns over the instances that ran it."""
+
+    name: str
+    decoded: names.Decoded
+    category: str
+    path: tuple[str, ...]
+    launch: str | None
+    graph: bool
+    occupancy_query: bool
+    shapes: tuple[tuple[int, ...], ...]
+    gemm: Gemm | None
+    work: Work
+    dur_ns: Spread
+
+    @property
+    def kind(self) -> names.Kind:
+        return self.decoded.kind
+
+    @property
+    def op(self) -> str | None:
+        return self.path[-1] if self.path else None
+
+    @property
+    def flop_per_s(self) -> float | None:
+        return self.work.flop / self.dur_ns.median * 1e9 if self.work.flop and self.dur_ns.median else None
+
+    @property
+    def bytes_per_s(self) -> float | None:
+        return self.work.nbytes / self.dur_ns.median * 1e9 if self.work.nbytes and self.dur_ns.median else None
+
+
+@dataclass(frozen=True, slots=True)
+class Forward:
+    """A region over its instances. Counts are medians over all of them; rows are those of the commonest
+    sequence of work, which `alike` of the `instances` ran."""
+
+    region: str
+    instances: int
+    alike: int
+    rows: tuple[WorkRow, ...]
+    kernels: int
+    copies: int
+    memsets: int
+    launches: int
+    gpu_busy_ns: Spread
+    gpu_span_ns: Spread
+    cpu_ns: Spread
+    wall_ns: Spread
+    op_names: Counter[str]
+    pre_ops_ns: dict[str, int]
+    example: Region
+
+    @property
+    def kernel_rows(self) -> tuple[WorkRow, ...]:
+        return tuple(row for row in self.rows if row.category in ("kernel", "op"))
+
+    @property
+    def launchless_ops(self) -> Counter[str]:
+        """Metadata ops of one forward: they rewrite shape and stride and launch nothing."""
+        return Counter({name: n for name, n in self.op_names.items() if _is_view(name)})
+
+    @property
+    def gpu_idle_share(self) -> float:
+        wall = self.wall_ns.median
+        return 1 - self.gpu_busy_ns.median / wall if wall else 0.0
+
+
+def _is_view(name: str) -> bool:
+    return name.startswith("aten::") and names.is_metadata_op(name)
+
+
+def region_names(trace: Trace) -> list[str]:
+    """The names of the outermost regions: those with device work first, then by time spent."""
+    spent: Counter[str] = Counter()
+    with_work = set()
+    for region in trace.regions:
+        if region.parent is None:
+            spent[region.name] += region.gpu_busy_ns or region.cpu_ns
+            if len(region.work):
+                with_work.add(region.name)
+    return sorted(spent, key=lambda name: (name not in with_work, -spent[name]))
+
+
+def instances(trace: Trace, region: str | None = None) -> list[Region]:
+    """The instances of a region by name; of the outermost one where no name is given.
+
+    Raises:
+        UsageError: the trace has no region of that name.
+    """
+    wanted = region or region_names(trace)[0]
+    found = [r for r in trace.regions if r.name == wanted]
+    if not found:
+        known = ", ".join(sorted({r.name for r in trace.regions}))
+        raise UsageError(f"{trace.path} has no region {wanted!r}; it has: {known}.")
+    return found
+
+
+def forward(trace: Trace, region: str | None = None) -> Forward:
+    """Lay the instances of a region over one another.
+
+    Raises:
+        UsageError: the trace has no region of that name.
+    """
+    found = instances(trace, region)
+    sequences = [tuple(k.name for k in r.work) for r in found]
+    tally = Counter(sequences)
+    commonest = max(tally, key=lambda s: (tally[s], len(sequences) - 1 - sequences[::-1].index(s)))
+    alike = [r for r, s in zip(found, sequences, strict=True) if s == commonest]
+    example = alike[-1]
+    return Forward(
+        region=found[0].name,
+        instances=len(found),
+        alike=len(alike),
+        rows=tuple(_row(list(same)) for same in zip(*(r.work for r in alike), strict=True)),
+        kernels=spread(len(r.kernels) for r in found).median,
+        copies=spread(len(r.copies) for r in found).median,
+        memsets=spread(len(r.memsets) for r in found).median,
+        launches=spread(len(r.launches) for r in found).median,
+        gpu_busy_ns=spread(r.gpu_busy_ns for r in found),
+        gpu_span_ns=spread(r.gpu_span_ns for r in found),
+        cpu_ns=spread(r.cpu_ns for r in found),
+        wall_ns=spread(r.wall_ns for r in found),
+        op_names=_op_names(example),
+        pre_ops_ns=_pre_ops(alike),
+        example=example,
+    )
+
+
+def _row(same: list[Kernel]) -> WorkRow:
+    kernel = same[-1]
+    chain = kernel.trace.chain(kernel)
+    op = kernel.op
+    in_graph = chain.launch is not None and chain.launch.is_graph
+    return WorkRow(
+        name=kernel.name,
+        decoded=kernel.decoded,
+        category=kernel.category,
+        path=tuple(o.name for o in chain.ops),
+        launch=chain.launch.name if chain.launch else None,
+        graph=in_graph,
+        occupancy_query=kernel.occupancy_query,
+        shapes=tuple(tuple(s) for s in op.shapes if s and all(isinstance(n, int) for n in s)) if op else (),
+        gemm=gemm_of(op) if op and not in_graph and kernel.kind == "gemm" else None,
+        work=work_of(kernel),
+        dur_ns=spread(k.dur_ns for k in same),
+    )
+
+
+def _op_rows(region: Region) -> list[int]:
+    """Rows of the op table inside a region, nested ones included."""
+    regions = region.trace.tables.regions
+    rows: list[int] = regions.op_items[
+        regions.op_offsets[region.row] : regions.op_offsets[region.row + 1]
+    ].tolist()
+    return rows
+
+
+def _op_names(region: Region) -> Counter[str]:
+    names_ = region.trace.tables.ops.name
+    return Counter(names_[i] for i in _op_rows(region))
+
+
+def _pre_ops(alike: list[Region]) -> dict[str, int]:
+    """Median ns a call of each of the compiler's pre-ops."""
+    durations: dict[str, list[int]] = {}
+    for region in alike:
+        ops = region.trace.tables.ops
+        totals: Counter[str] = Counter()
+        for i in _op_rows(region):
+            if ops.name[i] in PRE_OPS:
+                totals[ops.name[i]] += int(ops.dur_ns[i])
+        for name, total in totals.items():
+            durations.setdefault(name, []).append(total)
+    return {name: spread(values).median for name, values in durations.items()}

@@ -1,0 +1,87 @@
+"""The tensors an op was given, as far as the recording tells: shapes, dtypes, bytes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from rung.trace import Op
+
+DTYPE_BYTES = {
+    "float": 4,
+    "double": 8,
+    "int": 4,
+    "long": 8,
+    "long int": 8,
+    "short": 2,
+    "signed char": 1,
+    "unsigned char": 1,
+    "bool": 1,
+    "c10::BFloat16": 2,
+    "c10::Half": 2,
+    "c10::Float8_e4m3fn": 1,
+    "c10::Float8_e5m2": 1,
+    "c10::Float8_e4m3fnuz": 1,
+    "c10::Float8_e5m2fnuz": 1,
+    "c10::complex<float>": 8,
+    "c10::complex<double>": 16,
+}
+"""Bytes an element, by the C++ type name that Kineto writes into `Input type`."""
+
+SHORT_DTYPE = {
+    "float": "fp32",
+    "double": "fp64",
+    "c10::BFloat16": "bf16",
+    "c10::Half": "fp16",
+    "int": "int32",
+    "long": "int64",
+    "long int": "int64",
+    "c10::Float8_e4m3fn": "fp8_e4m3",
+    "c10::Float8_e5m2": "fp8_e5m2",
+}
+"""The field's short word for a C++ type name; a name not listed is shown as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A shape and the dtype's C++ name."""
+
+    shape: tuple[int, ...]
+    dtype: str
+
+    @property
+    def numel(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of a dense tensor of this shape."""
+        return self.numel * DTYPE_BYTES[self.dtype]
+
+
+def inputs(op: Op) -> list[Tensor]:
+    """The op's tensor inputs of known dtype, in order; scalars and absent inputs are left out."""
+    found = []
+    for shape, dtype in zip(op.shapes, op.dtypes, strict=False):
+        is_shape = isinstance(shape, list) and all(isinstance(n, int) for n in shape)
+        if is_shape and dtype in DTYPE_BYTES and (shape or not _is_scalar(op, shape, dtype)):
+            found.append(Tensor(tuple(shape), dtype))
+    return found
+
+
+def _is_scalar(op: Op, shape: list[int], dtype: str) -> bool:
+    """Kineto writes a Python number as shape [] with dtype `Scalar`, or as `double` / `long`; a 0-d tensor looks
+    the same and weighs next to nothing."""
+    return not shape and dtype in ("double", "long", "int", "bool", "float")
+
+
+def broadcast(tensors: list[Tensor]) -> tuple[int, ...] | None:
+    """The shape that pointwise arithmetic on these tensors has; None if they do not broadcast."""
+    rank = max((len(t.shape) for t in tensors), default=0)
+    shape = []
+    for sizes in zip(*((1,) * (rank - len(t.shape)) + t.shape for t in tensors), strict=True):
+        wide = {n for n in sizes if n != 1}
+        if len(wide) > 1:
+            return None
+        shape.append(wide.pop() if wide else 1)
+    return tuple(shape)

@@ -1,0 +1,117 @@
+"""Results as JSON: the contracts that scripts rely on."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import msgspec
+
+from rung.insight.compare import Diff
+from rung.insight.forward import Forward
+from rung.insight.narrate import changed, unchanged
+from rung.trace import Kernel, Region, Trace
+
+SCHEMA_VERSION = 1
+
+
+def encode(value: dict[str, Any]) -> str:
+    """Indented JSON text, `schema_version` first."""
+    return msgspec.json.format(msgspec.json.encode({"schema_version": SCHEMA_VERSION, **value})).decode()
+
+
+def trace_json(trace: Trace, regions: list[Region], kernels: list[Kernel]) -> dict[str, Any]:
+    """`rung read --json`. Times in ns, relative to the trace's first event."""
+    return {
+        "trace": {
+            "path": trace.path,
+            "events": trace.events,
+            "skipped_events": trace.skipped_events,
+            "repaired_events": trace.repaired_events,
+            "warnings": [asdict(warning) for warning in trace.warnings],
+            "device": trace.device,
+            "rank": trace.rank,
+            "span_ns": trace.span_ns,
+            "stand_in": trace.stand_in,
+            "incomplete": trace.incomplete,
+        },
+        "regions": [_region(region) for region in regions],
+        "kernels": [_kernel(kernel) for kernel in kernels],
+    }
+
+
+def _region(region: Region) -> dict[str, Any]:
+    return {
+        "name": region.name,
+        "step": region.step,
+        "start_ns": region.start_ns,
+        "cpu_ns": region.cpu_ns,
+        "wall_ns": region.wall_ns,
+        "kernels": len(region.kernels),
+        "copies": len(region.copies),
+        "memsets": len(region.memsets),
+        "launches": len(region.launches),
+        "gpu_busy_ns": region.gpu_busy_ns,
+        "gpu_span_ns": region.gpu_span_ns,
+        "gpu_idle_share": region.gpu_idle_share,
+    }
+
+
+def _kernel(kernel: Kernel) -> dict[str, Any]:
+    op, region, launch = kernel.op, kernel.region, kernel.launch
+    return {
+        "name": kernel.name,
+        "family": kernel.family,
+        "kind": kernel.kind,
+        "start_ns": kernel.start_ns,
+        "dur_ns": kernel.dur_ns,
+        "raw_dur_ns": kernel.raw_dur_ns,
+        "device": kernel.device,
+        "stream": kernel.stream,
+        "correlation": kernel.correlation,
+        "op": op.name if op else None,
+        "region": region.name if region else None,
+        "step": kernel.step,
+        "launch": launch.name if launch else None,
+        "occupancy_query": kernel.occupancy_query,
+        "decoded": kernel.decoded.fields,
+    }
+
+
+def diff_json(diff: Diff, a: str, b: str) -> dict[str, Any]:
+    """`rung diff --json`, medians over the instances of the region. `a` and `b` are the traces' paths."""
+    return {
+        "a": a,
+        "b": b,
+        "region": diff.a.region,
+        "same": list(diff.same),
+        "gone": list(diff.gone),
+        "new": list(diff.new),
+        "fused": [{"from": list(f.sources), "into": f.into} for f in diff.fused],
+        "round_trips_removed": [
+            {"tensor_bytes": t.tensor_bytes, "shape": list(t.shape), "between": list(t.between)}
+            for t in diff.round_trips_removed
+        ],
+        "per_region": {
+            "kernels": [diff.a.kernels, diff.b.kernels],
+            "copies": [diff.a.copies, diff.b.copies],
+            "memsets": [diff.a.memsets, diff.b.memsets],
+            "launches": [diff.a.launches, diff.b.launches],
+            "gpu_busy_ns": [diff.a.gpu_busy_ns.median, diff.b.gpu_busy_ns.median],
+            "cpu_ns": [diff.a.cpu_ns.median, diff.b.cpu_ns.median],
+        },
+        "changed": changed(diff),
+        "unchanged": unchanged(diff),
+    }
+
+
+def forward_json(forward: Forward) -> dict[str, Any]:
+    """One variant's medians, as `rung climb --json` lists them."""
+    return {
+        "kernels": forward.kernels,
+        "copies": forward.copies,
+        "memsets": forward.memsets,
+        "launches": forward.launches,
+        "gpu_busy_ns": forward.gpu_busy_ns.median,
+        "cpu_ns": forward.cpu_ns.median,
+    }

@@ -1,0 +1,66 @@
+"""`rung diff` in a terminal: two forwards beside each other, then what changed and what stayed the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from rung import units
+from rung.insight.forward import Forward
+from rung.show import kernels
+
+
+def side_by_side(labels: Sequence[str], forwards: Sequence[Forward]) -> Table:
+    """Counts and times of several forwards, each time with its change against the first."""
+    made = kernels.table("", *labels, right=tuple(range(1, len(labels) + 1)))
+    for label, pick in _COUNTS:
+        values = [pick(forward) for forward in forwards]
+        if any(values):
+            made.add_row(label, *map(str, values))
+    for label, pick in _TIMES:
+        values = [pick(forward) for forward in forwards]
+        if any(values):
+            made.add_row(label, *(_against(values[0], value, i) for i, value in enumerate(values)))
+    return made
+
+
+_COUNTS: tuple[tuple[str, Callable[[Forward], int]], ...] = (
+    ("kernels", lambda f: f.kernels),
+    ("copies", lambda f: f.copies),
+    ("memsets", lambda f: f.memsets),
+    ("launches", lambda f: f.launches),
+)
+_TIMES: tuple[tuple[str, Callable[[Forward], int]], ...] = (
+    ("GPU busy", lambda f: f.gpu_busy_ns.median),
+    ("CPU per forward", lambda f: f.cpu_ns.median),
+    ("wall per forward", lambda f: f.wall_ns.median),
+)
+
+
+def _against(first: int, value: int, position: int) -> str:
+    change = units.change(first, value) if position else ""
+    return f"{units.duration(value)} ({change})" if change else units.duration(value)
+
+
+def verdict(changed: Sequence[str], unchanged: Sequence[str]) -> RenderableType:
+    """The two columns every rung ends with, one under the other: a terminal is seldom wide enough for both."""
+    return Group(
+        Text("What changed", style="bold"),
+        *_points(changed, "nothing"),
+        "",
+        Text("What stayed the same", style="bold"),
+        *_points(unchanged, "nothing"),
+    )
+
+
+def _points(sentences: Sequence[str], otherwise: str) -> list[Table]:
+    return [_point(sentence) for sentence in sentences or (otherwise,)]
+
+
+def _point(sentence: str) -> Table:
+    made = Table.grid(padding=(0, 1))
+    made.add_row("  ·", Text(sentence))
+    return made

@@ -1,0 +1,137 @@
+"""`rung read` in a terminal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+from rich.tree import Tree as RichTree
+
+from rung import names, units
+from rung.insight.forward import Forward
+from rung.insight.tree import Node, Tree
+from rung.show import kernels
+from rung.trace import Kernel, Trace
+
+MANY = 30
+"""Above this many kernels a forward they are gathered by name."""
+
+
+def report(trace: Trace, forwards: list[Forward], tree: Tree, *, everything: bool = False) -> RenderableType:
+    """A trace at a glance: what it is, its regions, the first of `forwards` kernel by kernel, its chain tree."""
+    parts: list[RenderableType] = [heading(trace), *warnings(trace), ""]
+    if len(forwards) > 1:
+        parts += [regions(forwards), ""]
+    main = forwards[0]
+    parts += [summary(main), ""]
+    many = len(main.rows) > MANY and not everything
+    if main.rows:
+        parts += [kernels.gathered(main.rows) if many else kernels.in_order(main.rows), ""]
+    if many:
+        parts += [Text("gathered by name; --all lists every kernel and the chain tree", style="dim")]
+    else:
+        parts += [chain_tree(tree)]
+    return Group(*parts)
+
+
+def heading(trace: Trace) -> Text:
+    where = trace.device or ("no GPU" if trace.stand_in else "device not named")
+    rank = f"   rank {trace.rank}" if trace.rank is not None else ""
+    text = Text(trace.path, style="bold")
+    text.append(f"   {where}{rank}   {units.duration(trace.span_ns)}, {trace.events} events", style="not bold")
+    return text
+
+
+def warnings(trace: Trace) -> Iterator[Text]:
+    for warning in trace.warnings:
+        where = f" (first at byte {warning.offset})" if warning.offset is not None else ""
+        yield Text(f"  {warning.code} x{warning.count}: {warning.message}{where}", style="yellow")
+
+
+def regions(forwards: list[Forward]) -> RenderableType:
+    made = kernels.table("region", "times", "kernels", "launches", "GPU busy", "CPU", right=(1, 2, 3, 4, 5))
+    for forward in forwards:
+        made.add_row(
+            forward.region,
+            str(forward.instances),
+            str(forward.kernels),
+            str(forward.launches),
+            units.duration(forward.gpu_busy_ns.median),
+            units.duration(forward.cpu_ns.median),
+        )
+    return made
+
+
+def summary(forward: Forward) -> Text:
+    """`mlp_fwd, median of 3   5 kernels + 2 memsets, 7 launches   GPU 233 µs   CPU 161 µs   GPU idle 3 %`"""
+    text = Text(forward.region, style="bold")
+    times = f", median of {forward.instances}" if forward.instances > 1 else ""
+    if forward.alike < forward.instances:
+        times += f" ({forward.alike} of them ran what is listed)"
+    text.append(f"{times}   {counts(forward)}", style="not bold")
+    if forward.gpu_busy_ns.median:
+        text.append(f"   GPU {units.duration(forward.gpu_busy_ns.median)}", style="not bold cyan")
+    text.append(f"   CPU {units.duration(forward.cpu_ns.median)}", style="not bold")
+    if forward.gpu_busy_ns.median:
+        text.append(f"   GPU idle {units.percent(forward.gpu_idle_share)}", style="not bold")
+    return text
+
+
+def counts(forward: Forward) -> str:
+    """`5 kernels + 2 memsets, 7 launches`"""
+    parts = [units.count(forward.kernels, "kernel")]
+    parts += [units.count(n, noun) for n, noun in ((forward.copies, "copy"), (forward.memsets, "memset")) if n]
+    launches = f", {units.count(forward.launches, 'launch')}" if forward.launches else ""
+    return f"{' + '.join(parts)}{launches}"
+
+
+def chain_tree(tree: Tree) -> RichTree:
+    """Op -> kernel, as nested lines; ops that launch nothing are counted, not drawn."""
+    root = RichTree(Text("the way to each kernel", style="dim"), guide_style="dim")
+    for node in tree.nodes:
+        _add(root, node)
+    for kernel in tree.loose:
+        root.add(_kernel_line(kernel))
+    if tree.launchless:
+        root.add(_launchless(tree.launchless))
+    return root
+
+
+def _add(parent: RichTree, node: Node) -> None:
+    label, node = _straightened(node)
+    times = f"  x{node.times}" if node.times > 1 else ""
+    branch = parent.add(Text(f"{label}{times}"))
+    for kernel in node.kernels:
+        branch.add(_kernel_line(kernel))
+    for child in node.children:
+        _add(branch, child)
+    if node.launchless:
+        branch.add(_launchless(node.launchless))
+
+
+def _straightened(node: Node) -> tuple[str, Node]:
+    """Fold a chain of ops that only call one another into one line: `aten::linear > matmul > mm`."""
+    label = node.name
+    launchless = Counter(node.launchless)
+    times = node.times
+    while not node.kernels and len(node.children) == 1 and node.children[0].times == 1:
+        node = node.children[0]
+        label += f" > {node.name.removeprefix('aten::')}"
+        launchless.update(node.launchless)
+    return label, Node(node.name, node.dur_ns, node.kernels, node.children, launchless, times)
+
+
+def _kernel_line(kernel: Kernel) -> Text:
+    launch = kernel.launch
+    via = f"  via {launch.name}" if launch is not None else "" if kernel.category == "op" else "  launch not recorded"
+    text = Text(names.short(kernel.decoded), style="cyan")
+    text.append(f"  {units.duration(kernel.dur_ns)}{via}", style="dim not cyan")
+    return text
+
+
+def _launchless(ops: Counter[str]) -> Text:
+    shown = ", ".join(f"{name.removeprefix('aten::')}{f' x{n}' if n > 1 else ''}" for name, n in ops.most_common(8))
+    more = ", ..." if len(ops) > 8 else ""
+    return Text(f"{units.count(ops.total(), 'op')} launching nothing: {shown}{more}", style="dim")
