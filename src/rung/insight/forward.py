@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rung import names
 from rung.errors import UsageError
 from rung.insight.spread import Spread, spread
+from rung.insight.tensors import DTYPE_BYTES, inputs
 from rung.insight.work import Gemm, Work, gemm_of, work_of
 from rung.trace import Kernel, Region, Trace
 
@@ -27,6 +28,7 @@ class WorkRow:
     graph: bool
     occupancy_query: bool
     shapes: tuple[tuple[int, ...], ...]
+    dtypes: tuple[str, ...]
     gemm: Gemm | None
     work: Work
     dur_ns: Spread
@@ -38,6 +40,11 @@ class WorkRow:
     @property
     def op(self) -> str | None:
         return self.path[-1] if self.path else None
+
+    @property
+    def element_bytes(self) -> int:
+        """Bytes an element of the op's widest input dtype; 4 if none was recorded."""
+        return max((DTYPE_BYTES[d] for d in self.dtypes), default=4)
 
     @property
     def flop_per_s(self) -> float | None:
@@ -159,6 +166,7 @@ def _row(same: list[Kernel]) -> WorkRow:
         graph=in_graph,
         occupancy_query=kernel.occupancy_query,
         shapes=tuple(tuple(s) for s in op.shapes if s and all(isinstance(n, int) for n in s)) if op else (),
+        dtypes=tuple(dict.fromkeys(t.dtype for t in inputs(op))) if op else (),
         gemm=gemm_of(op) if op and not in_graph and kernel.kind == "gemm" else None,
         work=work_of(kernel),
         dur_ns=spread(k.dur_ns for k in same),

@@ -1,0 +1,26 @@
+# Two commands do everything on a fresh machine: `make climb` and `make test`.
+PYTHON ?= python3
+VENV ?= .venv
+PIP = $(VENV)/bin/pip install --quiet --constraint constraints.txt
+
+.PHONY: climb test check clean
+
+climb: $(VENV)/.climb  ## record the GeGLU MLP in several variants and say what each does
+	$(VENV)/bin/rung climb mlp
+
+test: $(VENV)/.test  ## everything: behaviour, lint, types, import contract
+	$(VENV)/bin/pytest
+
+$(VENV)/bin/pip:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.climb: pyproject.toml constraints.txt | $(VENV)/bin/pip
+	$(PIP) --editable ".[torch,liger]"
+	touch $@
+
+$(VENV)/.test: $(VENV)/.climb
+	$(PIP) --editable ".[torch,liger,hub,test]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) traces

@@ -1,0 +1,127 @@
+"""What is worth saying about one forward. Each remark is a sentence with its evidence in it, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rung import names, units
+from rung.insight.forward import Forward, WorkRow
+from rung.trace import Region
+
+
+def remarks(forward: Forward, instances: list[Region]) -> list[str]:
+    """All that apply, in the order one reads a trace in. `instances` are those of the forward's region."""
+    found = [cold_start(instances)]
+    found += [remark(forward) for remark in _OF_A_FORWARD]
+    return [sentence for sentence in found if sentence]
+
+
+def bias_in_epilogue(forward: Forward) -> str | None:
+    rows = [r for r in forward.rows if r.op == "aten::addmm" and r.kind == "gemm"]
+    copied = any(r.op == "aten::addmm" and r.kind == "copy" for r in forward.rows)
+    if not rows or copied or forward.op_names["aten::add"]:
+        return None
+    named = any("bias" in r.decoded.fields.get("epilogue", ()) for r in rows)
+    where = " (its name says bias)" if named else ""
+    return f"aten::addmm is one kernel{where}: the bias rides in the GEMM's epilogue, there is no aten::add"
+
+
+def copied_bias(forward: Forward) -> str | None:
+    """A copy inside the op of a matrix product: say what is seen, not more."""
+    copies = [r for r in forward.rows if r.kind == "copy" and r.op in ("aten::addmm", "aten::baddbmm")]
+    if not copies:
+        return None
+    moved = units.size(copies[0].work.nbytes) if copies[0].work.nbytes else "some bytes"
+    return (
+        f"inside {copies[0].op} {moved} are copied on the device before the GEMM, {units.duration(copies[0].dur_ns.median)}: "
+        "it looks like the bias copied into the output and accumulated onto, not an epilogue that reads it"
+    )
+
+
+def launchless(forward: Forward) -> str | None:
+    ops = forward.launchless_ops
+    if not ops:
+        return None
+    kinds = units.listing([name.removeprefix("aten::") for name in ops])
+    verb = "op launches nothing, it only rewrites" if ops.total() == 1 else "ops launch nothing, they only rewrite"
+    return f"{ops.total()} {verb} shape and stride: {kinds}"
+
+
+def other_tiles(forward: Forward) -> str | None:
+    """The same op with different kernels for different shapes."""
+    tiles: dict[str, WorkRow] = {}
+    for row in forward.rows:
+        if row.kind == "gemm" and row.gemm and row.op:
+            tiles.setdefault(row.name, row)
+    if len(tiles) < 2:
+        return None
+    shown = [f"{_tile(row)} for N = {row.gemm.n}" for row in tiles.values() if row.gemm][:3]
+    more = [f"{len(tiles) - 3} more"] if len(tiles) > 3 else []
+    return f"the GEMMs are not one kernel: {units.listing(shown + more)}; the library picks a tile by shape"
+
+
+def _tile(row: WorkRow) -> str:
+    tile = row.decoded.fields.get("tile")
+    return "x".join(map(str, tile[:2])) if tile else names.short(row.decoded)
+
+
+def occupancy_queries(forward: Forward) -> str | None:
+    asked = [r for r in forward.rows if r.occupancy_query]
+    if not asked:
+        return None
+    kinds = {r.kind for r in asked}
+    who = "GEMM" if kinds == {"gemm"} else "kernel"
+    n = len(asked)
+    verb = "asks" if n == 1 else "ask"
+    return (
+        f"{units.count(n, who)} {verb} for the kernel's occupancy right before the launch: "
+        "the library sizes the grid; the others launch directly"
+    )
+
+
+def library_memsets(forward: Forward) -> str | None:
+    """Memsets launched by the op of the GEMM that follows."""
+    owned = [
+        row.work.nbytes or 0
+        for row, after in zip(forward.rows, forward.rows[1:], strict=False)
+        if row.category == "memset" and after.kind == "gemm" and row.path == after.path
+    ]
+    if not owned:
+        return None
+    if len(owned) == 1:
+        return f"the memset ({units.size(owned[0])}) belongs to the GEMM library, right before its kernel"
+    return f"{len(owned)} memsets ({units.size(max(owned))} each) belong to the GEMM library, right before its kernels"
+
+
+def round_trip(forward: Forward) -> str | None:
+    """A pointwise kernel whose input another pointwise kernel has just written."""
+    for row, after in zip(forward.kernel_rows, forward.kernel_rows[1:], strict=False):
+        if row.kind == after.kind == "pointwise" and set(row.shapes) & set(after.shapes) and row.work.nbytes:
+            written = row.work.nbytes // (len(row.shapes) + 1)
+            return (
+                f"{row.op} writes {units.size(written)} to memory and {after.op} reads them back: "
+                "one kernel for both would save that round trip"
+            )
+    return None
+
+
+def cold_start(instances: list[Region]) -> str | None:
+    """A first instance ten times as wide as the rest. Twice or thrice as wide is the profiler's own doing."""
+    first, *rest = [r.cpu_ns for r in instances] or [0]
+    if not rest or first < COLD * max(rest):
+        return None
+    others = units.duration(sorted(rest)[len(rest) // 2])
+    return f"cold: the first forward took {units.duration(first)} on the CPU, the others {others}"
+
+
+COLD = 10
+
+_OF_A_FORWARD: tuple[Callable[[Forward], str | None], ...] = (
+    occupancy_queries,
+    library_memsets,
+    bias_in_epilogue,
+    copied_bias,
+    launchless,
+    other_tiles,
+    round_trip,
+)
