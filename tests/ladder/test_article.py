@@ -250,6 +250,12 @@ def test_names_that_the_article_cuts_short_are_listed() -> None:
     assert {GATE_UP, DOWN} < set(completed)
     assert len(completed) == 4
     assert metadata("linear", "eager")["completed_names"] == []
+    assert "ampere_bf16_s16816gemm_bf16_..." in metadata("matmul-add", "64-cold-eager")["completed_names"]
+
+
+def test_of_the_small_gemm_no_tile_is_made_up(drawn: Any) -> None:
+    [decoded] = {kernel.decoded.fields.get("tile") for kernel in drawn("matmul-add", "64-cold-eager").kernels}
+    assert decoded is None
 
 
 def test_every_width_that_is_not_listed_is_the_articles() -> None:

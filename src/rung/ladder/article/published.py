@@ -32,8 +32,8 @@ FUSED = "triton_poi_fused__unsafe_view_gelu_mul_0"
 LIGER = "_geglu_tanh_forward_kernel"
 COPY = "Memcpy DtoD (Device -> Device)"
 
-GEMM_64 = "ampere_bf16_s16816gemm_..."
-"""As printed: no more of it is, and to make up the rest would be to make up a tile and a number of stages."""
+GEMM_64 = "ampere_bf16_s16816gemm_bf16_..."
+"""Printed as `ampere_bf16_s16816gemm...`. The inputs are bf16; to go on would be to make up a tile and stages."""
 
 # Printed with their middle left out. For a GEMM it is as in the one cuBLAS name printed whole, for pointwise
 # kernels as PyTorch spells it.
@@ -59,7 +59,7 @@ MUL = _elementwise(
 )
 ADD = _elementwise("at::native::CUDAFunctor_add<c10::BFloat16>", 3)
 
-COMPLETED = frozenset({GATE_UP_GEMM, DOWN_GEMM, GELU, MUL, ADD})
+COMPLETED = frozenset({GATE_UP_GEMM, DOWN_GEMM, GEMM_64, GELU, MUL, ADD})
 """Names that the article does not print whole."""
 
 # Part 1: matmul-add.
