@@ -33,7 +33,7 @@ LIGER = "_geglu_tanh_forward_kernel"
 COPY = "Memcpy DtoD (Device -> Device)"
 
 GEMM_64 = "ampere_bf16_s16816gemm_bf16_..."
-"""Printed as `ampere_bf16_s16816gemm...`. The inputs are bf16; to go on would be to make up a tile and stages."""
+"""Printed as `ampere_bf16_s16816gemm...`. The inputs are bf16; more would make up a tile and stages."""
 
 # Printed with their middle left out. For a GEMM it is as in the one cuBLAS name printed whole, for pointwise
 # kernels as PyTorch spells it.
