@@ -1,0 +1,165 @@
+"""What a region really shows for each key of a guess, or why that cannot be told."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from fractions import Fraction
+
+from rung import units
+from rung.errors import RungError
+from rung.insight.guessing.dtypes import gemm_dtype
+from rung.insight.guessing.language import Expectation
+from rung.insight.guessing.wants import KINDS, Amount, DtypeWant, Order
+from rung.trace import Kernel, Region
+
+Value = int | Fraction | str | list[str] | None
+
+
+class UntoldError(RungError):
+    """The region does not say what the key asks for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """`got`: a count, ns, a share, dtypes in one text, kinds or names in order; None if it cannot be told."""
+
+    got: Value
+    held: bool
+    evidence: tuple[str, ...] = ()
+    reason: str | None = None
+
+
+def measure(expectation: Expectation, region: Region, *, allow_incomplete: bool = False) -> Measured:
+    """Judge one expectation on one region."""
+    try:
+        if not allow_incomplete:
+            _refuse_lost_work(expectation.subject, region)
+        match expectation.want:
+            case Amount() as want if want.unit == "count":
+                names = _counted(expectation, region)
+                return Measured(len(names), want.accepts(len(names)), _tally(names))
+            case Amount() as want:
+                value = _timed(expectation.subject, region)
+                return Measured(value, want.accepts(value))
+            case DtypeWant() as want:
+                dtypes = _dtypes(region)
+                return Measured(", ".join(sorted(set(dtypes))), want.accepts(dtypes), _tally(dtypes))
+            case Order() as want:
+                return _ordered(want, region)
+    except UntoldError as error:
+        return Measured(None, False, reason=str(error))
+
+
+def census(region: Region) -> str:
+    """`5 kernels (3 gemm, 2 pointwise), 2 memsets, 7 launches`"""
+    kinds = ", ".join(_tally([kernel.kind for kernel in region.kernels]))
+    parts = [units.count(len(region.kernels), "kernel") + (f" ({kinds})" if kinds else "")]
+    others = {"copy": len(region.copies), "memset": len(region.memsets), "launch": len(region.launches)}
+    return ", ".join(parts + [units.count(count, noun) for noun, count in others.items() if count])
+
+
+def _counted(expectation: Expectation, region: Region) -> list[str]:
+    """A word for each thing counted: its name, or its kind where all kernels count."""
+    pattern = expectation.pattern or ""
+    match expectation.subject:
+        case "kernels":
+            return [kernel.kind for kernel in region.kernels]
+        case "copies" | "copy":
+            return [copy.name for copy in region.copies]
+        case "memsets" | "memset":
+            return [memset.name for memset in region.memsets]
+        case "launches":
+            return [launch.name for launch in region.launches]
+        case "op":
+            return [name for name in _op_names(region) if fnmatchcase(name, pattern)]
+        case "kernel":
+            return [kernel.name for kernel in region.kernels if fnmatchcase(kernel.name, pattern)]
+        case "family":
+            return [kernel.name for kernel in region.kernels if fnmatchcase(kernel.family, pattern)]
+        case kind:
+            return [kernel.name for kernel in region.kernels if kernel.kind == kind]
+
+
+def _op_names(region: Region) -> list[str]:
+    """The names of all ops inside, however deep."""
+    tables = region.trace.tables
+    first, last = tables.regions.op_offsets[region.row : region.row + 2].tolist()
+    return [tables.ops.name[row] for row in tables.regions.op_items[first:last].tolist()]
+
+
+def _timed(subject: str, region: Region) -> int | Fraction:
+    if subject == "cpu":
+        return region.cpu_ns
+    if region.trace.stand_in:
+        raise UntoldError("there is no GPU work in this trace")
+    if not region.trace.tables.kernels.timed[region.work.rows].all():
+        raise UntoldError("some of its device work has no time in this trace")
+    if subject == "gpu_busy":
+        return region.gpu_busy_ns
+    if not region.wall_ns:
+        raise UntoldError("the region took no time")
+    return 1 - Fraction(region.gpu_busy_ns, region.wall_ns)
+
+
+def _dtypes(region: Region) -> list[str]:
+    gemms = [kernel for kernel in region.kernels if kernel.kind == "gemm"]
+    if not gemms:
+        raise UntoldError("there is no GEMM in this region")
+    found = [(kernel, gemm_dtype(kernel)) for kernel in gemms]
+    silent = next((kernel.name for kernel, dtype in found if dtype is None), None)
+    if silent is not None:
+        raise UntoldError(f"neither the name nor the op's input types tell the dtype of {silent}")
+    return [dtype for _, dtype in found if dtype is not None]
+
+
+def _ordered(want: Order, region: Region) -> Measured:
+    """Copies and memsets take part only where the order names them."""
+    asked = {"copy", "memset"}.intersection(want.items)
+    work: list[Kernel] = [
+        kernel for kernel in region.work if kernel.category in ("kernel", "op") or kernel.kind in asked
+    ]
+    by_kind = all(item in KINDS or item == "..." for item in want.items)
+    got = [str(kernel.kind) if by_kind else kernel.name for kernel in work]
+    return Measured(got, want.accepts([(kernel.kind, kernel.name) for kernel in work]))
+
+
+def _refuse_lost_work(subject: str, region: Region) -> None:
+    """A launch that left no work in the trace makes the counts of what it launches doubtful.
+
+    Small memsets often leave no event (up to 235 in a trace of an A100), which says nothing of the kernels.
+    """
+    if subject in ("cpu", "launches", "op"):
+        return
+    kept = set(region.trace.tables.kernels.launch[region.work.rows].tolist())
+    lost = [launch.name for launch in region.launches if launch.row not in kept]
+    lost = [name for name in lost if _launches(name) in _DEPENDS.get(subject, ("kernel",))]
+    if lost:
+        raise UntoldError(
+            f"{len(lost)} of its launches left no work in this trace ({', '.join(_tally(lost))})"
+        )
+
+
+_DEPENDS = {
+    "copies": ("copy",),
+    "copy": ("copy",),
+    "memsets": ("memset",),
+    "memset": ("memset",),
+    "gpu_busy": ("kernel", "copy", "memset"),
+    "gpu_idle_share": ("kernel", "copy", "memset"),
+}
+
+
+def _launches(name: str) -> str:
+    lower = name.lower()
+    return "copy" if "memcpy" in lower else "memset" if "memset" in lower else "kernel"
+
+
+def _tally(names: Iterable[str]) -> tuple[str, ...]:
+    """`("3 gemm", "1 pointwise")`, most frequent first; a lone name without its number."""
+    counts = Counter(names).most_common()
+    if len(counts) == 1 and counts[0][1] == 1:
+        return (counts[0][0],)
+    return tuple(f"{count} {name}" for name, count in counts)
