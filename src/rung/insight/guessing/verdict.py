@@ -11,6 +11,8 @@ from typing import Any
 
 from rung import units
 
+MOST = 44
+
 Got = int | float | str | list[str] | None
 """A count, ns for times, a share from 0 to 1, text for dtypes, a list for an order; None: cannot be told."""
 
@@ -93,8 +95,12 @@ class Verdict:
 
 
 def widths(section: Section) -> tuple[int, int]:
-    """Of the label and of what was got, in characters."""
-    return max(len(row.label) for row in section.rows), max(len(row.got) for row in section.rows)
+    """Of the labels and of what was got, in characters; what is longer than `MOST` sticks out."""
+
+    def widest(texts: list[str]) -> int:
+        return max((len(text) for text in texts if len(text) <= MOST), default=0)
+
+    return widest([row.label for row in section.rows]), widest([row.got for row in section.rows])
 
 
 def yes_no(held: bool) -> str:
