@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_text
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,8 +33,9 @@ class RecordCommand(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         from rung.recording.targets import names_a_script
 
-        _, rest, _ = self.make_parser(ctx).parse_args(args=list(args))
-        if rest and not names_a_script(rest[0]):
+        # Stops at TARGET; an unknown option before it is refused here as later.
+        found, _, _ = self.make_parser(ctx).parse_args(args=list(args))
+        if not names_a_script(found.get("target") or ""):
             ctx.allow_interspersed_args, ctx.allow_extra_args = True, False
         return super().parse_args(ctx, args)
 
@@ -46,14 +48,14 @@ def record(
         str | None, typer.Option(help="Variants with commas between them: eager,compiled.")
     ] = None,
     device: Annotated[
-        str | None, typer.Option(help="cpu, cuda or cuda:N. [default: where the work lies]")
+        str | None, typer.Option(help="cpu, cuda or cuda:N. (default: where the work lies)")
     ] = None,
     out: Annotated[Path, typer.Option(help="The folder for <name>/<variant>.json.gz and .txt.")] = Path(
         "traces"
     ),
-    name: Annotated[str | None, typer.Option(help="The name of the work. [default: that of fn]")] = None,
+    name: Annotated[str | None, typer.Option(help="The name of the work. (default: that of fn)")] = None,
     region: Annotated[
-        str | None, typer.Option(help="The annotation around each call. [default: <name>_fwd]")
+        str | None, typer.Option(help="The annotation around each call. (default: <name>_fwd)")
     ] = None,
     warmup: Annotated[int, typer.Option(help="Calls before the profiler starts.")] = 3,
     wait: Annotated[int, typer.Option(help="Steps the profiler idles.")] = 1,
@@ -91,11 +93,13 @@ def record(
     require_torch()
     if device is not None:
         resolve_device(device)
-    if names_a_script(target):
-        _refuse_for_script(ctx)
-        results = _record_script(target, ctx.args, settings, name, device)
-    else:
-        results = _record_factory(target, names, settings, name, region, device, dtype)
+    # What the recorded code prints is no data of Rung's.
+    with redirect_stdout(sys.stderr):
+        if names_a_script(target):
+            _refuse_for_script(ctx)
+            results = _record_script(target, ctx.args, settings, name, device)
+        else:
+            results = _record_factory(target, names, settings, name, region, device, dtype)
     _refuse_nothing_recorded(results)
     print(json_text.dumps(recorded_json(results), indent=1) if json else recorded_paths(results))
 
@@ -119,14 +123,13 @@ def _record_factory(
     device: str | None,
     dtype: str | None,
 ) -> list[Recording | Skipped]:
-    import torch
-
     from rung.recording import make_work
     from rung.recording.calls import cast
+    from rung.recording.machine import require_torch
     from rung.recording.targets import call_factory, load_factory, user_code
 
     if settings.seed is not None:
-        torch.manual_seed(settings.seed)
+        require_torch().manual_seed(settings.seed)
     fn, inputs, kwargs = call_factory(target, load_factory(target))
     if dtype is not None:
         inputs, kwargs = cast(fn, inputs, kwargs, dtype)
@@ -140,7 +143,7 @@ def _record_one(work: Work, variant: str, settings: Settings) -> Recording | Ski
 
     # A compiled variant takes seconds. No spinner: its thread would take the CPU from what is recorded.
     if sys.stderr.isatty():
-        print(f"{variant}: recording ...", file=sys.stderr, end="\r", flush=True)
+        print(f"recording {variant} ...", file=sys.stderr, end="\r", flush=True)
     (result,) = record_work(work, [variant], settings)
     _tell(result)
     return result

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import http.client
 import importlib.metadata
 import os
-import socket
-import urllib.parse
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,8 +19,8 @@ from rung.recording.variants import Context, Ready
 
 REPOSITORY, VERSION = "kernels-community/liger-kernels", 1
 
-# A hub that does not answer a TCP handshake within this is taken as absent.
-CONNECT_SECONDS = 2.0
+# A hub that is silent for this long is taken as absent: the client would wait for it more than two minutes.
+ANSWER_SECONDS = 3.0
 
 
 def liger_mlp(fn: Callable[..., Any], context: Context) -> Ready | Skipped:
@@ -87,14 +87,13 @@ def _offline_unless_reachable() -> Iterator[None]:
 
 
 def _reachable(endpoint: str) -> bool:
-    """Whether the endpoint, or the proxy on the way to it, accepts a connection."""
-    scheme = urllib.parse.urlsplit(endpoint).scheme
-    url = urllib.parse.urlsplit(urllib.request.getproxies().get(scheme, endpoint))
+    """Whether the hub answers anything at all, through a proxy where one is set."""
     try:
-        port = url.port or (443 if url.scheme == "https" else 80)
-        with socket.create_connection((url.hostname or "", port), timeout=CONNECT_SECONDS):
+        with urllib.request.urlopen(urllib.request.Request(endpoint, method="HEAD"), timeout=ANSWER_SECONDS):
             return True
-    except (OSError, ValueError):
+    except urllib.error.HTTPError:
+        return True
+    except (OSError, ValueError, http.client.HTTPException):
         return False
 
 

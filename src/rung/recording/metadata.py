@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -10,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rung import __version__
 from rung.errors import UsageError
 from rung.recording.machine import describe
 from rung.recording.values import Settings
@@ -37,7 +37,7 @@ def run_metadata(
     """
     made = {
         "schema_version": SCHEMA_VERSION,
-        "rung": importlib.metadata.version("rung") if _installed("rung") else None,
+        "rung": __version__,
         "name": name,
         "variant": variant,
         "region": region,
@@ -68,11 +68,3 @@ def _shorten(argument: str) -> str:
                 folder, short
             )
     return argument
-
-
-def _installed(distribution: str) -> bool:
-    try:
-        importlib.metadata.distribution(distribution)
-    except importlib.metadata.PackageNotFoundError:
-        return False
-    return True

@@ -34,7 +34,7 @@ def load_factory(target: str) -> Callable[[], Any]:
     if factory is None:
         raise UsageError(f"{place} has no {attribute!r}: name a function that it defines")
     if not callable(factory):
-        raise UsageError(f"{attribute!r} in {place} is no function but a {type(factory).__name__}")
+        raise UsageError(f"{attribute!r} in {place} is no function but of type {type(factory).__name__}")
     return factory  # type: ignore[no-any-return]
 
 
@@ -74,7 +74,7 @@ def user_code(what: str) -> Iterator[None]:
 def _where(error: BaseException) -> str:
     """` (file.py line 12)`: the innermost frame outside of Rung, of Python and of installed packages."""
     if isinstance(error, SyntaxError) and error.filename:
-        return f" ({Path(error.filename).name} line {error.lineno})"
+        return ""  # its message already says so
     others = ("<", str(PACKAGE), sys.base_prefix)
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         if "site-packages" not in frame.filename and not frame.filename.startswith(others):
@@ -113,4 +113,8 @@ def _load_file(path: Path) -> ModuleType:
 
 
 def _kind(value: Any) -> str:
-    return f"a tuple of {len(value)}" if isinstance(value, tuple) else f"a {type(value).__name__}"
+    return (
+        f"a tuple of {len(value)}"
+        if isinstance(value, tuple)
+        else f"something of type {type(value).__name__}"
+    )

@@ -32,9 +32,9 @@ def recorded_json(results: Sequence[Recording | Skipped]) -> dict[str, Any]:
 def recorded_line(result: Recording | Skipped) -> str:
     """One line of commentary: what a recording holds, or why there is none."""
     if isinstance(result, Skipped):
-        return f"{result.variant}: skipped, {result.reason}"
+        return f"skipped {result.variant}: {result.reason}"
     schedule, region = result.metadata["schedule"], result.metadata["region"]
     if region is None:
-        return f"{result.variant}: the whole run"
+        return "recorded the whole run"
     when = "cold" if schedule["cold"] else f"after {schedule['warmup']} warm-up calls"
-    return f"{result.variant}: {schedule['active']} steps of {region}, {when}"
+    return f"recorded {result.variant}: {schedule['active']} steps of {region}, {when}"
