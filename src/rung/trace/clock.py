@@ -1,7 +1,7 @@
 """Times of a trace in integer nanoseconds.
 
-Kineto writes microseconds with three decimals. A float64 holds such a number exactly enough (to within half a
-nanosecond) below 2**53 ns = 104 days; an epoch timestamp is larger, so it is converted from its digits.
+Kineto writes microseconds with three decimals. A float64 tells such numbers apart below 2**43 us = 101 days;
+an epoch timestamp is larger, so it is converted from its digits.
 """
 
 from __future__ import annotations
@@ -15,8 +15,11 @@ from numpy.typing import NDArray
 NO_TIME = np.iinfo(np.int64).min
 """Marks a time that is missing or cannot be a time."""
 
-FLOAT_LIMIT_US = 2**53 / 1000
-LIMIT_NS = 2**62
+FLOAT_LIMIT_US = 2.0**43
+"""Above it neighbouring float64 numbers are 2 ns apart."""
+
+LIMIT_NS = 2**61
+"""The year 2043. Ends of spans, doubled, still fit an int64."""
 
 
 def floats_suffice(values: Iterable[float | None]) -> bool:
@@ -29,7 +32,10 @@ def floats_suffice(values: Iterable[float | None]) -> bool:
 
 def from_numbers(values: Sequence[float | None]) -> NDArray[np.int64]:
     """Microseconds as decoded -> integer ns; `NO_TIME` where absent. Requires `floats_suffice(values)`."""
-    floats = np.array([np.nan if v is None else v for v in values], dtype=np.float64)
+    try:
+        floats = np.array([np.nan if v is None else v for v in values], dtype=np.float64)
+    except OverflowError:  # an int of more than 308 digits
+        return np.array([_from_number(v) for v in values], dtype=np.int64)
     known = np.isfinite(floats)
     if not (np.abs(floats[known]) < FLOAT_LIMIT_US).all():
         return np.array([_from_number(v) for v in values], dtype=np.int64)
@@ -39,7 +45,7 @@ def from_numbers(values: Sequence[float | None]) -> NDArray[np.int64]:
 
 
 def _from_number(value: float | None) -> int:
-    if value is None or isinstance(value, float) and not np.isfinite(value):
+    if value is None or (isinstance(value, float) and not np.isfinite(value)):
         return int(NO_TIME)
     ns = value * 1000 if isinstance(value, int) else round(value * 1000)
     return ns if abs(ns) < LIMIT_NS else int(NO_TIME)

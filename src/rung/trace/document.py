@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -11,26 +11,12 @@ from msgspec import Raw
 from numpy.typing import NDArray
 
 from rung.errors import UnreadableTraceError
-from rung.trace import clock, salvage
+from rung.trace import clock
+from rung.trace import salvage as salvage_
+from rung.trace.events import Event
+from rung.trace.repair import UNDECODABLE, is_utf8
 from rung.trace.source import WHAT_A_TRACE_IS, Source
 from rung.trace.warnings import Warning
-
-NO_ARGS = Raw(b"{}")
-
-
-class Event(msgspec.Struct, gc=False):
-    """One record of `traceEvents`. Times are microseconds, as written; `args` stays text until asked for."""
-
-    ph: str = ""
-    name: str = ""
-    cat: str = ""
-    ts: int | float | None = None
-    dur: int | float | None = None
-    pid: int | str | None = None
-    tid: int | str | None = None
-    id: int | str | None = None
-    args: Raw = NO_ARGS
-
 
 class _Times(msgspec.Struct, gc=False):
     """The same record, its times as text: for timestamps that a float64 cannot hold."""
@@ -53,25 +39,31 @@ class Document:
     repaired: int = 0
 
 
-def decode(source: Source) -> Document:
+def decode(source: Source, salvage: bool = False) -> Document:
     """Decode a trace: an object with `traceEvents`, or a bare list of events.
 
+    `salvage` also takes a file that two processes wrote at once.
+
     Raises:
-        UnreadableTraceError: the text is no JSON that could be repaired, or holds no trace events.
+        UnreadableTraceError: the text is no JSON that could be repaired, holds no trace events, or has two writers.
     """
     try:
-        header, text = _split(source.data)
-        if source.cut:
-            raise msgspec.DecodeError("the gzip stream is cut short")
-        if not salvage.is_utf8(source.data):  # strict decoding passes over strings it does not need
-            raise msgspec.DecodeError("invalid UTF-8")
-        events = _EVENTS.decode(text)
-        document = Document(source.path, events, *_times(events, text), header)
-    except msgspec.DecodeError as error:
-        document = _salvaged(source, error)
+        document = _strictly(source)
+    except UNDECODABLE as error:
+        document = _tolerantly(source, error, salvage)
     if not any(event.ph for event in document.events):
         raise UnreadableTraceError(f"{source.path} is JSON, but holds no trace events. {WHAT_A_TRACE_IS}")
     return document
+
+
+def _strictly(source: Source) -> Document:
+    if source.cut:
+        raise msgspec.DecodeError("the gzip stream is cut short")
+    header, text = _split(source.data)
+    if not is_utf8(source.data):  # strict decoding passes over strings it does not need
+        raise msgspec.DecodeError("invalid UTF-8")
+    events = _EVENTS.decode(text)
+    return Document(source.path, events, *_times(events, lambda: text), header)
 
 
 _EVENTS = msgspec.json.Decoder(list[Event])
@@ -87,39 +79,44 @@ def _split(data: bytes) -> tuple[dict[str, Raw], Raw]:
     return header, header.pop("traceEvents", Raw(b"[]"))
 
 
-def _salvaged(source: Source, error: msgspec.DecodeError) -> Document:
-    found = salvage.repair(source.data, cut=source.cut)
+def _tolerantly(source: Source, error: Exception, salvage: bool) -> Document:
+    found = salvage_.salvage(source.data, cut=source.cut)
     if found is None:
         raise UnreadableTraceError(_why_unreadable(source, error))
-    events = _EVENTS.decode(found.events)
-    header = _HEADER.decode(found.header)
+    if "two-writers" in found.damage and not salvage:
+        _, offset = found.damage["two-writers"]
+        raise UnreadableTraceError(
+            f"{source.path} was written by two processes at once (two-writers): from byte {offset} on, other "
+            "processes than before. Record to a file for each; --salvage reads every intact event of both."
+        )
     return Document(
         source.path,
-        events,
-        *_times(events, Raw(found.events)),
-        header,
-        list(found.warnings),
+        found.events,
+        *_times(found.events, lambda: Raw(b"[" + b",".join(found.texts) + b"]")),
+        found.header,
+        found.warnings,
         found.skipped,
         found.repaired,
     )
 
 
-def _why_unreadable(source: Source, error: msgspec.DecodeError) -> str:
-    first = source.data.lstrip()[:1]
-    if first not in b"{[" or not first:
-        shown = first.decode("latin-1") if first.isascii() and first.isalnum() else f"0x{source.data[0]:02x}"
-        return f"{source.path} is not a trace: it is not JSON (first byte {shown!r}). {WHAT_A_TRACE_IS}"
+def _why_unreadable(source: Source, error: Exception) -> str:
     if isinstance(error, msgspec.ValidationError):
         return f"{source.path} is JSON, but holds no trace events. {WHAT_A_TRACE_IS}"
+    first = source.data.lstrip()[:1]
+    if first not in (b"{", b"["):
+        shown = first.decode() if first.isalnum() else f"0x{first[0]:02x}"
+        return f"{source.path} is not a trace: it is not JSON (first byte {shown!r}). {WHAT_A_TRACE_IS}"
     return f"{source.path} is not a trace: {error}, and no whole event could be found. {WHAT_A_TRACE_IS}"
 
 
-def _times(events: list[Event], text: Raw) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _times(events: list[Event], text: Callable[[], Raw]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Starts and durations in ns. The text is looked at only where a float64 is too coarse."""
     starts = [event.ts for event in events]
     durations = [event.dur for event in events]
     if clock.floats_suffice(starts) and clock.floats_suffice(durations):
         return clock.from_numbers(starts), clock.from_numbers(durations)
-    exact = _TIMES.decode(text)
+    exact = _TIMES.decode(text())
     return (
         np.array([clock.from_text(_text(times.ts)) for times in exact], dtype=np.int64),
         np.array([clock.from_text(_text(times.dur)) for times in exact], dtype=np.int64),
@@ -128,12 +125,3 @@ def _times(events: list[Event], text: Raw) -> tuple[NDArray[np.int64], NDArray[n
 
 def _text(raw: Raw) -> str:
     return bytes(raw).decode("ascii", "replace")
-
-
-def decode_args(raw: Raw) -> dict[str, Any]:
-    """An event's `args`, decoded; text that strict decoding passed over unread is repaired where it must be."""
-    try:
-        args = msgspec.json.decode(raw)
-    except msgspec.DecodeError:
-        args = msgspec.json.decode(salvage.repair_text(bytes(raw)).text)
-    return args if isinstance(args, dict) else {}

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from msgspec import Raw
 
-from rung.trace.document import decode_args
+from rung.trace.events import decode_args
 from rung.trace.rows import Rows
 from rung.trace.tables import Ints, KernelTable, LaunchTable, OpTable, RegionTable, StepTable
 from rung.trace.views import Kernel, Launch, Op, Region, Step

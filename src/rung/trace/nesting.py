@@ -29,10 +29,10 @@ class Nesting:
 
 
 def nest(start: Ints, end: Ints, thread: Ints) -> Nesting:
-    """Nest spans by time on each thread.
+    """Nest spans by time on each thread; of two equal spans the earlier row is the outer one.
 
-    Spans that cross (b starts inside a and ends after it) are counted, and for the nesting alone b is taken to
-    end with a: the recorder's clocks differ by a microsecond between annotations and Python frames.
+    Spans that cross (b starts inside a and ends after it) are counted, and for the nesting alone b is taken
+    to end with a: the recorder's clocks differ by a microsecond between annotations and Python frames.
     """
     parent = np.full(len(start), -1, dtype=np.int64)
     depth = np.zeros(len(start), dtype=np.int64)
@@ -41,7 +41,7 @@ def nest(start: Ints, end: Ints, thread: Ints) -> Nesting:
     cuts = np.flatnonzero(np.diff(thread[by_thread])) + 1
     for rows in np.split(by_thread, cuts):
         order = rows[np.lexsort((rows, -end[rows], start[rows]))]
-        local_parent, local_depth, crossed = _nest_thread(start[order], end[order])
+        local_parent, local_depth, crossed = _nest_thread(start[order], np.maximum(start, end)[order])
         inside = local_parent >= 0
         parent[order[inside]] = order[local_parent[inside]]
         depth[order] = local_depth
@@ -50,29 +50,23 @@ def nest(start: Ints, end: Ints, thread: Ints) -> Nesting:
 
 
 def _nest_thread(start: Ints, end: Ints) -> tuple[Ints, Ints, int]:
-    """Parents and depths of spans sorted by start, outermost first."""
-    end = np.maximum(end, start)
-    crossed = np.zeros(len(start), dtype=bool)
-    while True:
-        depth = _depths(start, end)
-        parent = _parents(depth)
-        inside = np.flatnonzero(parent >= 0)
-        over = inside[end[inside] > end[parent[inside]]]
-        if not over.size:
-            return parent, depth, int(crossed.sum())
-        crossed[over] = True
-        end[over] = end[parent[over]]
-
-
-def _depths(start: Ints, end: Ints) -> Ints:
-    """How many earlier spans are still open where each begins.
+    """Parents and depths of spans sorted by start, outermost first, and how many cross.
 
     Times are doubled so that an empty span can end half a tick after its start: it then lies inside the span
     that begins with it, while spans that merely touch stay side by side.
     """
-    begins, ends = 2 * start, 2 * end + (end == start)
+    depth = _depths(2 * start, 2 * end + (end == start))
+    parent = _parents(depth)
+    inside = np.flatnonzero(parent >= 0)
+    if (end[inside] <= end[parent[inside]]).all():
+        return parent, depth, 0
+    return _nest_crossing(start.tolist(), end.tolist())
+
+
+def _depths(begins: Ints, ends: Ints) -> Ints:
+    """How many earlier spans are still open where each begins; right if none cross."""
     closed = np.searchsorted(np.sort(ends), begins, side="right")
-    return np.arange(len(start)) - closed
+    return np.arange(len(begins)) - closed
 
 
 def _parents(depth: Ints) -> Ints:
@@ -84,3 +78,25 @@ def _parents(depth: Ints) -> Ints:
         parent[rows] = above[np.searchsorted(above, rows) - 1]
         above = rows
     return parent
+
+
+def _nest_crossing(start: list[int], end: list[int]) -> tuple[Ints, Ints, int]:
+    """The same with a stack, span by span: each clamp decides what the next span lies in."""
+    parent = np.full(len(start), -1, dtype=np.int64)
+    depth = np.zeros(len(start), dtype=np.int64)
+    crossings = 0
+    around: list[int] = []
+    for i, begin in enumerate(start):
+        while around and _is_over(start[around[-1]], end[around[-1]], begin):
+            around.pop()
+        if around:
+            parent[i], depth[i] = around[-1], len(around)
+            if end[i] > end[around[-1]]:
+                end[i] = end[around[-1]]
+                crossings += 1
+        around.append(i)
+    return parent, depth, crossings
+
+
+def _is_over(start: int, end: int, at: int) -> bool:
+    return end < at if start == end else end <= at

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import sys
 import zlib
@@ -32,14 +33,22 @@ def load(path: str | os.PathLike[str]) -> Source:
     name = os.fspath(path)
     raw = sys.stdin.buffer.read() if name == "-" else _read_file(name)
     name = "standard input" if name == "-" else name
-    if not raw:
-        raise UnreadableTraceError(f"{name} is empty. {WHAT_A_TRACE_IS}")
     if not raw.startswith(GZIP_MAGIC):
-        return Source(name, raw)
+        return _checked(Source(name, raw))
     data, cut = _inflate(raw)
-    if not data:
+    if not data and cut:
         raise UnreadableTraceError(f"{name} is a gzip file with nothing readable in it. {WHAT_A_TRACE_IS}")
-    return Source(name, data, cut)
+    return _checked(Source(name, data, cut))
+
+
+def _checked(source: Source) -> Source:
+    """The source without a byte order mark, if there is text in it that JSON may be written in."""
+    data = source.data.removeprefix(codecs.BOM_UTF8)
+    if not data or data.isspace():
+        raise UnreadableTraceError(f"{source.path} is empty. {WHAT_A_TRACE_IS}")
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise UnreadableTraceError(f"{source.path} is UTF-16 text; a trace is UTF-8: convert it first.")
+    return Source(source.path, data, source.cut)
 
 
 WHAT_A_TRACE_IS = "A trace is what torch.profiler writes with export_chrome_trace."

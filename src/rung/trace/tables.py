@@ -87,3 +87,15 @@ class StepTable:
     number: Ints
     start_ns: Ints
     cpu_ns: Ints
+
+
+def index_of(rows: Ints, size: int) -> Ints:
+    """The inverse of a list of rows: where each of `size` rows stands in it, -1 if it does not, and for row -1."""
+    index = np.full(size + 1, -1, dtype=np.int64)
+    index[rows] = np.arange(len(rows))
+    return index
+
+
+def take(values: Ints, rows: Ints) -> Ints:
+    """`values[rows]`, -1 where a row is -1."""
+    return np.append(values, -1)[rows]

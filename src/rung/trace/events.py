@@ -1,0 +1,86 @@
+"""What one event is, and how a damaged one is made whole."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from rung.trace.repair import UNDECODABLE, Repair, is_utf8, repair_text
+
+NO_ARGS = Raw(b"{}")
+
+
+class Event(msgspec.Struct, gc=False):
+    """One record of `traceEvents`. Times are microseconds, as written; `args` stays text until asked for."""
+
+    ph: str = ""
+    name: str = ""
+    cat: str = ""
+    ts: int | float | None = None
+    dur: int | float | None = None
+    pid: int | str | None = None
+    tid: int | str | None = None
+    id: int | str | None = None
+    args: Raw = NO_ARGS
+
+
+_EVENT = msgspec.json.Decoder(Event)
+
+
+def event_in(text: bytes) -> Event | None:
+    """The event that the text is; None if strict decoding would not take it as it stands."""
+    try:
+        event = _EVENT.decode(text)
+    except UNDECODABLE:
+        return None
+    return event if is_utf8(text) else None  # the decoder passes over strings that it does not need
+
+
+def mend(text: bytes) -> tuple[Event, Repair] | None:
+    """The event that a damaged text stands for, and its text made whole; None where that would be guessing."""
+    repair = repair_text(text)
+    if event := event_in(repair.text):
+        return event, repair
+    try:
+        members = msgspec.json.decode(repair.text, type=dict[str, Raw])
+        fixed = msgspec.json.encode({key: _coerce(key, value) for key, value in members.items()})
+    except UNDECODABLE:
+        return None
+    event = event_in(fixed)
+    return (event, Repair(fixed, {**repair.damage, "bad-field": 0})) if event else None
+
+
+def _coerce(key: str, raw: Raw) -> Raw:
+    """The member's text if its type is right, else the nearest text whose type is: `"12.5"` -> `12.5`."""
+    value = msgspec.json.decode(raw)
+    match key:
+        case "ph" | "name" | "cat" if not isinstance(value, str):
+            return _encode("" if value is None else str(value))
+        case "pid" | "tid" | "id" if not isinstance(value, int | str | None) or isinstance(value, bool):
+            return _encode(str(value))
+        case "ts" | "dur" if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
+            return Raw(value.strip().encode())
+        case "ts" | "dur" if not isinstance(value, int | float) or isinstance(value, bool):
+            return Raw(b"null")
+    return raw
+
+
+_NUMBER = re.compile(r"-?(0|[1-9]\d{0,17})(\.\d{1,9})?")
+
+
+def _encode(value: str) -> Raw:
+    return Raw(msgspec.json.encode(value))
+
+
+def decode_args(raw: Raw) -> dict[str, Any]:
+    """An event's `args`, decoded; text that strict decoding passed over unread is repaired where it must be."""
+    for text in (raw, repair_text(bytes(raw)).text):
+        try:
+            args = msgspec.json.decode(text)
+        except UNDECODABLE:
+            continue
+        return args if isinstance(args, dict) else {}
+    return {}

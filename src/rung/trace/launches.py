@@ -1,0 +1,45 @@
+"""The table of calls that put work on a device."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rung.trace.columns import Spans
+from rung.trace.linking import Links
+from rung.trace.nesting import Nesting
+from rung.trace.roles import Role
+from rung.trace.tables import Bools, Ints, LaunchTable, index_of
+
+
+def launch_table(spans: Spans, nesting: Nesting, links: Links, op_span: Ints, origin: int) -> LaunchTable:
+    """`op_span` are the rows of the ops, in the order of their table."""
+    rows = links.launches
+    op_around = nesting.nearest(spans.role == Role.OP)
+    return LaunchTable(
+        span=rows,
+        name=[spans.name[i] for i in rows.tolist()],
+        start_ns=np.where(spans.timed[rows], spans.start[rows] - origin, 0),
+        dur_ns=spans.times.dur[rows],
+        op=index_of(op_span, len(spans.name))[op_around[rows]],
+        graph=links.graph,
+        occupancy_query=_occupancy_queries(spans, op_around, links),
+    )
+
+
+def _occupancy_queries(spans: Spans, op_around: Ints, links: Links) -> Bools:
+    """Which kernel launches follow an occupancy query of the same op, with no other kernel launch between."""
+    asked = np.zeros(len(links.launches), dtype=bool)
+    queries = [i for i in spans.rows(Role.CALL).tolist() if "Occupancy" in spans.name[i]]
+    if not queries:
+        return asked
+    with_kernel = links.launch[spans.role[links.device_rows] == Role.KERNEL]
+    launches = np.flatnonzero(np.isin(links.launches, with_kernel))
+    place = dict(zip(links.launches[launches].tolist(), launches.tolist(), strict=True))
+    pending: dict[int, int] = {}
+    for row in sorted([*queries, *place], key=spans.start.__getitem__):
+        thread = int(spans.thread[row])
+        if row not in place:
+            pending[thread] = row
+        elif (query := pending.pop(thread, None)) is not None:
+            asked[place[row]] = op_around[query] == op_around[row]
+    return asked
