@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,10 +32,10 @@ DENIAL: dict[str, Comparison] = {"==": "!=", "!=": "=="}
 
 ADD = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>(int)"
 NVJET = "nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_TNT"
-BF16 = {"Input type": ["c10::BFloat16", "c10::BFloat16"], "Input Dims": [[8, 8], [8, 8]]}
+BF16: dict[str, Any] = {"Input type": ["c10::BFloat16", "c10::BFloat16"], "Input Dims": [[8, 8], [8, 8]]}
 
 
-def forward(at: float, number: int, first: str = NVJET, **inputs: object) -> list[Event]:
+def forward(at: float, number: int, first: str = NVJET, **inputs: Any) -> list[Event]:
     """Memset, GEMM, addition in 100 us; the GPU works 10 + 30 of 50 us, the region is open for 80 us."""
     n = 10 * number
     return [
@@ -203,7 +204,7 @@ def test_lost_work_makes_its_own_counts_doubtful_and_no_others() -> None:
     ],
 )
 def test_a_gemms_dtype_comes_from_its_name_else_from_its_matrices(
-    name: str, inputs: dict[str, object], dtype: str
+    name: str, inputs: dict[str, Any], dtype: str
 ) -> None:
     trace = read(*forward(0, 1, name, **inputs))
     verdict = guess(dtype=dtype).check(trace)
@@ -220,7 +221,7 @@ def test_a_gemms_dtype_comes_from_its_name_else_from_its_matrices(
     ],
 )
 @pytest.mark.parametrize("comparison", ["== fp32", "!= fp32", "!= bf16"])
-def test_a_dtype_that_nothing_tells_never_holds(inputs: dict[str, object], comparison: str) -> None:
+def test_a_dtype_that_nothing_tells_never_holds(inputs: dict[str, Any], comparison: str) -> None:
     verdict = guess(dtype=comparison).check(read(*forward(0, 1, **inputs)))
     assert not verdict
     assert verdict.reason is not None
@@ -327,6 +328,10 @@ def test_a_file_that_is_not_there_is_a_usage_error(tmp_path: Path) -> None:
 
 
 def test_a_long_story_is_told_shortly() -> None:
+    endless = read(*forward(0, 1, "k" * 5000))
+    assert max(map(len, str(guess("kernel:k*=0").check(endless)).splitlines())) < 150
+    assert max(map(len, str(guess("kernels=1", "order=" + "k" * 90).check(endless)).splitlines())) < 300
+
     many = read(*(event for at in range(9) for event in forward(1000 * at, at + 1)))
     verdict = guess(kernels=1, order="gemm").check(many)
     assert str(verdict).splitlines()[:3] == [

@@ -12,7 +12,7 @@ from rung import units
 from rung.errors import RungError
 from rung.insight.guessing.dtypes import gemm_dtype
 from rung.insight.guessing.language import Expectation
-from rung.insight.guessing.wants import KINDS, Amount, DtypeWant, Order
+from rung.insight.guessing.wants import KINDS, Amount, DtypeWant, Order, cut
 from rung.trace import Kernel, Region
 
 Value = int | Fraction | str | list[str] | None
@@ -111,7 +111,7 @@ def _dtypes(region: Region) -> list[str]:
     found = [(kernel, gemm_dtype(kernel)) for kernel in gemms]
     silent = next((kernel.name for kernel, dtype in found if dtype is None), None)
     if silent is not None:
-        raise UntoldError(f"neither the name nor the op's input types tell the dtype of {silent}")
+        raise UntoldError(f"neither the name nor the op's input types tell the dtype of {cut(silent)}")
     return [dtype for _, dtype in found if dtype is not None]
 
 

@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from rung import units
+from rung.insight.guessing.wants import cut
 
 MOST = 44
 
@@ -121,9 +122,9 @@ def _section(title: str, rows: dict[str, list[Check]]) -> Section:
 
 
 def _row(label: str, checks: list[Check]) -> Row:
-    held = all(check.held for check in checks)
-    evidence = dict.fromkeys(e for check in checks if not check.held for e in check.evidence)
-    return Row(label, _gots(checks), held, "" if held else _few(list(evidence)))
+    """The evidence is that of the first instance that fails: the others mostly fail alike."""
+    failed = next((check for check in checks if not check.held), None)
+    return Row(label, _gots(checks), failed is None, _few(failed.evidence) if failed else "")
 
 
 def _gots(checks: list[Check]) -> str:
@@ -136,9 +137,9 @@ def _gots(checks: list[Check]) -> str:
     return "; ".join(shown + ["..."] * (len(counts) > 4))
 
 
-def _few(items: list[str], most: int = 3) -> str:
+def _few(items: tuple[str, ...], most: int = 3) -> str:
     more = f", and {len(items) - most} more" if len(items) > most else ""
-    return ", ".join(items[:most]) + more
+    return ", ".join(cut(item) for item in items[:most]) + more
 
 
 def _shown(check: Check) -> str:
@@ -157,6 +158,6 @@ def _shown(check: Check) -> str:
 
 def _runs(items: list[str], most: int = 8) -> str:
     """`["gemm", "gemm", "pointwise"]` -> `"gemm x2, pointwise"`, cut after `most` runs."""
-    runs = [(name, len(list(same))) for name, same in groupby(items)]
+    runs = [(cut(name, 60), len(list(same))) for name, same in groupby(items)]
     texts = [name if count == 1 else f"{name} x{count}" for name, count in runs[:most]]
     return ", ".join(texts + ["..."] * (len(runs) > most)) or "nothing"

@@ -160,8 +160,12 @@ def order_in(text: str) -> Order:
 
 def shown(value: object) -> str:
     """A user's text in a message, on one line and not without end."""
-    text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."
+    return cut(repr(value), 80)
+
+
+def cut(text: str, most: int = 100) -> str:
+    """Kernel names run to thousands of characters."""
+    return text if len(text) <= most else text[: most - 3] + "..."
 
 
 def quoted(text: str) -> str:
