@@ -134,6 +134,11 @@ def _record_factory(
     if dtype is not None:
         inputs, kwargs = cast(fn, inputs, kwargs, dtype)
     work = make_work(fn, inputs, kwargs, name=name, region=region, device=device, train=settings.train)
+    if settings.cold and len(variants) > 1:
+        print(
+            "only the first variant is cold through and through: the others meet warm libraries",
+            file=sys.stderr,
+        )
     with user_code(f"{work.name} from {target}"):
         return [_record_one(work, variant, settings) for variant in variants]
 

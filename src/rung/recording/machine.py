@@ -84,9 +84,7 @@ def describe(device: torch.device) -> dict[str, Any]:
     cuda = device.type == "cuda"
     return {
         "device": str(device),
-        "device_name": torch.cuda.get_device_name(device)
-        if cuda
-        else platform.processor() or platform.machine(),
+        "device_name": torch.cuda.get_device_name(device) if cuda else _cpu_name(),
         "driver": _driver_version() if cuda else None,
         "cuda": torch.version.cuda,
         "torch": str(torch.__version__),
@@ -101,6 +99,16 @@ def _version(distribution: str) -> str | None:
         return importlib.metadata.version(distribution)
     except importlib.metadata.PackageNotFoundError:
         return None
+
+
+def _cpu_name() -> str:
+    """The model as Linux names it; elsewhere what the platform module knows, which may be just `arm64`."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            found = re.search(r"^model name\s*:\s*(.+)$", file.read(), re.MULTILINE)
+    except OSError:
+        found = None
+    return found.group(1).strip() if found else platform.processor() or platform.machine()
 
 
 def _driver_version() -> str | None:

@@ -85,7 +85,7 @@ class Recording:
     variant: str
     path: Path
     table_path: Path
-    metadata: Mapping[str, Any]
+    metadata: Mapping[str, Any] = field(repr=False)
 
     @property
     def trace(self) -> Trace:
