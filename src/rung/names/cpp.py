@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 _CLOSES = {")": "(", "]": "[", "}": "{", ">": "<"}
-_WRITTEN = (("(anonymous namespace)", "\ue000anonymous\ue001namespace\ue002"), ("operator()", "operator\ue000\ue002"))
+_WRITTEN = (
+    ("(anonymous namespace)", "\ue000anonymous\ue001namespace\ue002"),
+    ("operator()", "operator\ue000\ue002"),
+)
 _STAND_INS = re.compile("[\ue000-\ue002]")
 
 
@@ -48,6 +51,8 @@ def parse(text: str) -> CppName:
     if len(parts) > 1 and bases[-1][0].startswith("operator\ue000"):
         parts, bases = parts[:-1], bases[:-1]
     base, args = bases[-1]
+    if not base:
+        return CppName((), _as_written(text), ())
     return CppName(tuple(_as_written(part) for part in parts[:-1]), base, tuple(map(_as_written, args)))
 
 
@@ -98,7 +103,7 @@ def _base_and_args(part: str) -> tuple[str, list[str]]:
     opening = _first_at_top(part, "<")
     if opening == len(part) or not part.endswith(">"):
         return part, []
-    return part[:opening], split(part[opening + 1 : -1], ",")
+    return part[:opening], [arg for arg in split(part[opening + 1 : -1], ",") if arg]
 
 
 def _as_written(text: str) -> str:

@@ -18,7 +18,14 @@ _WRAPPERS = re.compile(
     r"|autograd::engine::evaluate_function: .*|torch::autograd::\w+|\w+Backward\d*"
 )
 _OP = re.compile(r"(?P<namespace>\w+)::(?P<op>\w+)(?:\.\w+)?")
-_FUNCTORS = {"zero": "fill", "zeros": "fill", "ones": "fill", "full": "fill", "_to_copy": "copy", "clone": "copy"}
+_FUNCTORS = {
+    "zero": "fill",
+    "zeros": "fill",
+    "ones": "fill",
+    "full": "fill",
+    "_to_copy": "copy",
+    "clone": "copy",
+}
 
 
 def is_metadata_op(name: str) -> bool:

@@ -44,13 +44,17 @@ _FAMILIES = {
     "vllm": "vLLM",
     "xmma": "xmma (cuBLAS, cuDNN)",
 }
-_UNITS = {"tensorop": "tensor cores", "wgmma": "tensor cores (wgmma)", "simt": "ordinary cores, no tensor cores"}
+_UNITS = {
+    "tensorop": "tensor cores",
+    "wgmma": "tensor cores (wgmma)",
+    "simt": "ordinary cores, no tensor cores",
+}
 _COPIES = {"H": "host", "D": "device", "P": "peer", "A": "array"}
 _LINEAR = "x @ w.T as nn.Linear stores it"
 
 
 def short(decoded: Decoded) -> str:
-    """A few words: `GEMM 256x128x64, 4 stages, TNT`; `pointwise gelu, 8 wide`; the name itself where unknown."""
+    """A few words: `GEMM 256x128x64, 4 stages, TNT`; the name itself, cut to 60 letters, if unknown."""
     fields = decoded.fields
     if decoded.family == "unknown":
         return _cut(decoded.name)
@@ -107,7 +111,7 @@ def _short_shape(fields: dict[str, Any]) -> list[str]:
 
 
 def explain(decoded: Decoded) -> list[str]:
-    """A few lines in plain words: what it is, its numbers, its shape, and what of the name is not understood."""
+    """A few lines in plain words: what it is, its numbers and shape, and what of it is not understood."""
     if decoded.family == "unknown":
         return ["unknown: no family Rung knows has names of this form"]
     lines = [_what(decoded), *_groups(_numbers(decoded.fields), _shape(decoded.fields), _rest(decoded))]
@@ -171,10 +175,10 @@ def _shape(fields: dict[str, Any]) -> list[str]:
     return parts
 
 
-_SAID = frozenset(
-    "arch unit wmma dtype dtype_a dtype_b dtype_out accumulate instruction tile stages cluster layout align"
-    " vector_width split_k epilogue functor collective from to ops".split()
-)
+_SAID_ELSEWHERE = """
+    arch unit wmma dtype dtype_a dtype_b dtype_out accumulate instruction tile stages cluster layout align
+    vector_width split_k epilogue functor collective from to ops"""
+_SAID = frozenset(_SAID_ELSEWHERE.split())
 
 
 def _rest(decoded: Decoded) -> list[str]:
@@ -207,7 +211,9 @@ def _way(fields: dict[str, Any]) -> str:
     source, target = fields["from"], fields["to"]
     ends = [_COPIES.get(end, end) for end in (fields["direction"][0], fields["direction"][-1])]
     memory = source.lower(), target.lower()
-    return " to ".join(end if end == kind else f"{end} ({kind})" for end, kind in zip(ends, memory, strict=True))
+    return " to ".join(
+        end if end == kind else f"{end} ({kind})" for end, kind in zip(ends, memory, strict=True)
+    )
 
 
 def _op_list(ops: Sequence[str]) -> str:

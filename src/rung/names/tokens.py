@@ -1,4 +1,4 @@
-"""Names made of words: each word is matched against a family's rules, and what no rule knows stays as it is."""
+"""Names made of words: a word that none of a family's rules knows stays as it is."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rung.names import cpp
-from rung.names.decoded import Decoded
+from rung.names.decoded import Decoded, Kind
 from rung.names.dtypes import dtype_of, the_one_dtype
 from rung.names.families import aten_named, functors
 
@@ -37,13 +37,13 @@ def _vectorized(name: str, parsed: cpp.CppName) -> Decoded:
 
 
 def _unrolled(name: str, parsed: cpp.CppName) -> Decoded:
-    """`<functor, array of pointers, ...>`: for data that is not aligned, not contiguous or cast on the way."""
+    """`<functor, array of pointers, ...>`: for data not aligned, not contiguous, or cast on the way."""
     cast = any("LoadWithCast" in arg for arg in parsed.args)
     return _elementwise(name, {"casts": True} if cast else {}, list(parsed.args))
 
 
 def _strided(name: str, parsed: cpp.CppName) -> Decoded:
-    """`<threads of a block, elements a thread, gpu_kernel_impl<functor>...>`: any strides, one element at a time."""
+    """`<threads of a block, elements a thread, gpu_kernel_impl<functor>...>`: for any strides."""
     fields = _leading_numbers(parsed.args, ("threads", "elements_per_thread"))
     return _elementwise(name, fields, list(parsed.args[len(fields) :]))
 
@@ -98,7 +98,7 @@ def _multi_tensor(name: str, parsed: cpp.CppName) -> Decoded:
     reduces = False
     if chosen:
         fields["functor"] = chosen[0][1]
-        reduces = "norm" in chosen[0][1] or chosen[0][1] .endswith("max")
+        reduces = "norm" in chosen[0][1] or chosen[0][1].endswith("max")
     if named:
         types = [arg for arg in cpp.parse(named[0][0]).args if dtype_of(arg)]
         dtype = the_one_dtype(types)
@@ -119,12 +119,12 @@ def _leading_numbers(args: tuple[str, ...], keys: tuple[str, ...]) -> dict[str, 
 
 
 def _mangled(name: str, parsed: cpp.CppName) -> Decoded | None:
-    """A mangled name gives its function, and of the arguments only a functor that is named in plain letters."""
+    """A mangled name gives its function, and of its arguments a functor written in plain letters."""
     if parsed.base not in _READERS:
         return aten_named.decode(name, parsed)
     found = [functors.functor_name(word) for word in cpp.identifiers(parsed.tail)]
     functor = next((functor for functor in found if functor), None)
-    kind = "reduction" if parsed.base == "reduce_kernel" else "pointwise"
+    kind: Kind = "reduction" if parsed.base == "reduce_kernel" else "pointwise"
     return Decoded(name, "aten", kind, {"functor": functor} if functor else {}, (parsed.tail,))
 
 

@@ -22,7 +22,11 @@ _NAMED: tuple[tuple[str, Kind, dict[str, Any]], ...] = (
     (r"RowwiseMomentsCUDAKernel", "normalization", {"direction": "forward"}),
     (r"layer_norm_grad_input_kernel\w*", "normalization", {"functor": "layer_norm", "direction": "backward"}),
     (r"GammaBetaBackward\w*", "normalization", {"direction": "backward"}),
-    (r"cuComputeGradInput|cuComputePartGradGammaBeta|cuComputeGradGammaBeta", "normalization", {"direction": "backward"}),
+    (
+        r"cuComputeGradInput|cuComputePartGradGammaBeta|cuComputeGradGammaBeta",
+        "normalization",
+        {"direction": "backward"},
+    ),
     (r"batch_norm_backward\w*", "normalization", {"functor": "batch_norm", "direction": "backward"}),
     (r"batch_norm_\w*", "normalization", {"functor": "batch_norm", "direction": "forward"}),
     (r"GroupNorm\w*|ComputeFusedParamsCUDAKernel", "normalization", {"functor": "group_norm"}),
@@ -34,7 +38,11 @@ _NAMED: tuple[tuple[str, Kind, dict[str, Any]], ...] = (
     (r"indexing_backward_kernel\w*", "other", {"functor": "index", "direction": "backward"}),
     (r"_scatter_gather_elementwise_kernel", "other", {}),
     (r"vectorized_gather_kernel", "other", {"functor": "gather"}),
-    (r"embedding_backward\w*|compute_grad_weight\w*", "other", {"functor": "embedding", "direction": "backward"}),
+    (
+        r"embedding_backward\w*|compute_grad_weight\w*",
+        "other",
+        {"functor": "embedding", "direction": "backward"},
+    ),
     (r"EmbeddingBag_updateOutputKernel\w*", "other", {"functor": "embedding_bag", "direction": "forward"}),
     # random numbers
     (r"(fused_)?dropout_kernel\w*|fused_dropout_kernel_vec", "pointwise", {"functor": "dropout"}),
@@ -47,14 +55,24 @@ _NAMED: tuple[tuple[str, Kind, dict[str, Any]], ...] = (
     # pooling, searching and the rest
     (r"max_pool_forward_n\w+", "other", {"functor": "max_pool", "direction": "forward"}),
     (r"max_pool_backward_n\w+", "other", {"functor": "max_pool", "direction": "backward"}),
-    (r"(adaptive_average_pool|avg_pool2d_out_cuda_frame)\w*", "other", {"functor": "avg_pool", "direction": "forward"}),
+    (
+        r"(adaptive_average_pool|avg_pool2d_out_cuda_frame)\w*",
+        "other",
+        {"functor": "avg_pool", "direction": "forward"},
+    ),
     (r"searchsorted_cuda_kernel", "other", {"functor": "searchsorted"}),
     (r"tensor_kernel_scan_\w+", "other", {"functor": "scan"}),
-    (r"(gatherTopK|radixFindKthValues|bitonicSortKVInPlace|radixSortKVInPlace)\w*", "other", {"functor": "sort"}),
+    (
+        r"(gatherTopK|radixFindKthValues|bitonicSortKVInPlace|radixSortKVInPlace)\w*",
+        "other",
+        {"functor": "sort"},
+    ),
     (r"compute_cuda_kernel", "other", {"functor": "repeat_interleave"}),
     (r"triu_tril_kernel", "pointwise", {"functor": "triu_tril"}),
 )
-_UNSCOPED = re.compile(r"cunn_\w+|softmax_warp_\w+|cuCompute\w+|compute_cuda_kernel|multi_tensor_apply_kernel|indexing_backward_kernel\w*")
+_UNSCOPED = re.compile(
+    r"cunn_\w+|softmax_warp_\w+|cuCompute\w+|compute_cuda_kernel|multi_tensor_apply_kernel|indexing_backward_kernel\w*"
+)
 
 
 def decode(name: str, parsed: cpp.CppName) -> Decoded | None:
@@ -79,7 +97,7 @@ def _details(parsed: cpp.CppName, kind: Kind) -> tuple[dict[str, Any], tuple[str
         # <input, output, accumulator, log2 of the row length, log_softmax, ...>
         fields = _dtypes(("dtype_a", "dtype_out", "accumulate"), args[:3])
         fields["functor"] = "log_softmax" if args[4] == "true" else "softmax"
-        return fields, tuple([args[3], *args[5:]])
+        return fields, (args[3], *args[5:])
     if parsed.base == "vectorized_layer_norm_kernel" and len(args) >= 2:
         fields = _dtypes(("dtype", "accumulate"), args[:2])
         if args[2:3] == ["true"]:
@@ -95,7 +113,9 @@ def _details(parsed: cpp.CppName, kind: Kind) -> tuple[dict[str, Any], tuple[str
         what = re.search(r"index_(put|copy|fill)_kernel_impl", args[2])
         return ({"functor": f"index_{what[1]}"} if what else {}), tuple(args[:2])
     first = dtype_of(args[0]) if args else None
-    if first and all(dtype_of(arg) in (first, None) for arg in args if arg not in ("int", "unsigned int", "long", "bool")):
+    if first and all(
+        dtype_of(arg) in (first, None) for arg in args if arg not in ("int", "unsigned int", "long", "bool")
+    ):
         return {"dtype": first}, tuple(arg for arg in args if dtype_of(arg) != first)
     return {}, (*args, *filter(None, [parsed.tail]))
 

@@ -65,7 +65,7 @@ _TRAITS = ("Flash_fwd_kernel_traits", "Flash_bwd_kernel_traits")
 
 
 def _flash(name: str) -> Decoded | None:
-    """`flash_fwd_kernel<Flash_fwd_kernel_traits<head dim, tile m, tile n, warps, ...>, dropout, causal, ...>`."""
+    """`flash_fwd_kernel<..._traits<head dim, tile m, tile n, warps, ...>, dropout, causal, ...>`."""
     parsed = cpp.parse(name)
     if not re.match(r"flash_(fwd|bwd)_\w+", parsed.base):
         return _flash3(name, parsed)
@@ -83,7 +83,11 @@ def _flash(name: str) -> Decoded | None:
 
 def _traits(text: str) -> dict[str, Any]:
     parsed = cpp.parse(text)
-    if parsed.base not in _TRAITS or len(parsed.args) < 4 or not all(arg.isdigit() for arg in parsed.args[:4]):
+    if (
+        parsed.base not in _TRAITS
+        or len(parsed.args) < 4
+        or not all(arg.isdigit() for arg in parsed.args[:4])
+    ):
         return {}
     head_dim, tile_m, tile_n, warps = map(int, parsed.args[:4])
     fields: dict[str, Any] = {"head_dim": head_dim, "tile": [tile_m, tile_n], "warps": warps}
@@ -98,12 +102,17 @@ def _flash3(name: str, parsed: cpp.CppName) -> Decoded | None:
         return None
     direction = "forward" if match[1] == "Fwd" else "backward"
     fields = {"arch": f"sm_{match[2]}", "direction": direction}
-    return Decoded(name, "flash-attention", "attention", fields, parsed.args or tuple(filter(None, [parsed.tail])))
+    return Decoded(
+        name, "flash-attention", "attention", fields, parsed.args or tuple(filter(None, [parsed.tail]))
+    )
 
 
 _FUNCTIONS: tuple[tuple[str, str], ...] = (
     (r"attn_fwd|bwd_kernel_(dk_dv|dq|fuse)|attn_bwd\w*|bwd_preprocess\w*", "triton-attention"),
-    (r"_attn_(fwd|bwd)\w*|_flash_attention\w*|_fwd_grouped_kernel_stage[12]|_fwd_kernel_stage[12]", "triton-attention"),
+    (
+        r"_attn_(fwd|bwd)\w*|_flash_attention\w*|_fwd_grouped_kernel_stage[12]|_fwd_kernel_stage[12]",
+        "triton-attention",
+    ),
     (r"fused_attention\w*", "triton-attention"),
     (r"kernel_unified_attention_[23]d", "vllm"),
     (r"(vllm::)?paged_attention_\w+", "vllm"),

@@ -1,4 +1,4 @@
-"""cuBLAS's own kernels: `ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn`, gemv, split-K, epilogue."""
+"""cuBLAS: `ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn`, gemv, split-K, epilogue."""
 
 from __future__ import annotations
 
@@ -76,11 +76,10 @@ _LETTER = re.compile(r"(?:magma_)?([sdcz])gemm")
 
 def _by_function(name: str) -> Decoded | None:
     parsed = cpp.parse(name)
-    for pattern, kind, fields in _FUNCTIONS:
-        if re.fullmatch(pattern, parsed.path):
-            break
-    else:
+    known = next((entry for entry in _FUNCTIONS if re.fullmatch(entry[0], parsed.path)), None)
+    if known is None:
         return None
+    _, kind, fields = known
     found = dict(fields)
     layout, letter = _LAYOUT.match(parsed.base), _LETTER.match(parsed.base)
     if layout:

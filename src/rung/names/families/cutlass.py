@@ -51,11 +51,11 @@ def _two(name: str, words: str) -> Decoded:
         core, direction = read_core(parts[core_at])
         fields |= core
         fields |= take_dtypes(parts, core_at, fields.get("accumulate"))
-    words = " ".join(parts)
-    staged = re.search(r"(\d+)x(\d+) (\d+)x(\d+)", words)
+    joined = " ".join(parts)
+    staged = re.search(r"(\d+)x(\d+) (\d+)x(\d+)", joined)
     rest = parts
     if staged:
-        rest = (words[: staged.start()] + words[staged.end() :]).split()
+        rest = (joined[: staged.start()] + joined[staged.end() :]).split()
     sorted_fields, unknown = sort_out(rest, _RULES)
     fields |= sorted_fields
     if staged:
@@ -84,16 +84,23 @@ def take_dtypes(parts: list[str], core_at: int, accumulate: str | None) -> dict[
     """Remove the core word and the dtypes around it from `parts`; give `dtype_a`, `dtype_b`, `dtype_out`."""
     before = core_at - 1
     after = next((at for at in range(core_at + 1, min(core_at + 3, len(parts))) if dtype_of(parts[at])), None)
-    if after is not None and after == core_at + 2 and parts[core_at + 1] not in ("relu", "optimized", "analytic"):
+    if (
+        after is not None
+        and after == core_at + 2
+        and parts[core_at + 1] not in ("relu", "optimized", "analytic")
+    ):
         after = None
     out = dtype_of(parts[before]) if before >= 0 else None
     inputs = dtype_of(parts[after]) if after is not None else None
-    for at in sorted((at for at in (after, core_at, before if out else None) if at is not None), reverse=True):
+    for at in sorted(
+        (at for at in (after, core_at, before if out else None) if at is not None), reverse=True
+    ):
         del parts[at]
     sides = {"dtype_a": inputs or accumulate, "dtype_b": inputs or accumulate, "dtype_out": out or accumulate}
     return with_shared_dtype({key: dtype for key, dtype in sides.items() if dtype})
 
 
+_SM: Rule = (r"sm(\d+)a?", lambda m: {"arch": f"sm_{m[1]}"})
 _THREE = re.compile(
     r"cutlass3x_sm(?P<arch>\d+)a?_(?P<unit>\w+?)_(?P<letter>[sdhi])(?P<instruction>\d+x\d+x\d+)(?P<kind>[a-z]+)"
     r"_(?P<a>[a-z0-9]+)_(?P<b>[a-z0-9]+)_(?P<acc>[a-z0-9]+)_(?P<c>[a-z0-9]+)_(?P<d>[a-z0-9]+)"
@@ -106,8 +113,8 @@ def _three(name: str, words: str) -> Decoded:
     """CUTLASS 3: A, B, accumulator, C and D dtypes, tile, cluster, stages (0: as many as fit), layout."""
     match = _THREE.fullmatch(words)
     if match is None:
-        fields, unknown = sort_out(words.split("_")[1:], (*_RULES, (r"sm(\d+)a?", lambda m: {"arch": f"sm_{m[1]}"})))
-        return Decoded(name, "cutlass", "gemm", fields, unknown)
+        known, unknown = sort_out(words.split("_")[1:], (*_RULES, _SM))
+        return Decoded(name, "cutlass", "gemm", known, unknown)
     fields: dict[str, Any] = {
         "arch": f"sm_{match['arch']}",
         "unit": match["unit"],
@@ -124,8 +131,12 @@ def _three(name: str, words: str) -> Decoded:
         fields["stages"] = int(match["stages"])
     if match["align"]:
         fields["align"] = int(match["align"])
+    kind: Kind = "gemm"
+    if match["kind"] in _DIRECTIONS:
+        kind = "convolution"
+        fields["direction"] = _DIRECTIONS[match["kind"]]
     rest = tuple(word for word in match["rest"].split("_") if word)
-    return Decoded(name, "cutlass", "gemm", with_shared_dtype(fields), rest)
+    return Decoded(name, "cutlass", kind, with_shared_dtype(fields), rest)
 
 
 _TYPE_WORDS: tuple[tuple[str, Kind, dict[str, Any]], ...] = (

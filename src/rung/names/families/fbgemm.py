@@ -11,7 +11,11 @@ from rung.names.decoded import Decoded, Kind
 _KERNELS: tuple[tuple[str, Kind, dict[str, Any]], ...] = (
     (r"(split|dense)_embedding_\w*backward\w*", "other", {"functor": "embedding", "direction": "backward"}),
     (r"(split|dense)_embedding_\w*forward\w*", "other", {"functor": "embedding", "direction": "forward"}),
-    (r"split_embedding_codegen_grad_indice_weights_kernel", "other", {"functor": "embedding", "direction": "backward"}),
+    (
+        r"split_embedding_codegen_grad_indice_weights_kernel",
+        "other",
+        {"functor": "embedding", "direction": "backward"},
+    ),
     (r"linearize_index_kernel|bounds_check_indices_kernel|to_dense_representation_kernel", "other", {}),
     (r"permute_pooled_embs_kernel|recat_copy_async_kernel", "other", {"functor": "permute"}),
 )

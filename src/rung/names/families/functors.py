@@ -55,7 +55,7 @@ _LAMBDA = re.compile(r"\{lambda\(([^()]+)\)#\d+\}$")
 
 
 def read(argument: str) -> dict[str, Any]:
-    """`functor`, and `dtype` or the sides' dtypes where the type says them; {} for a type that is no functor."""
+    """`functor`, and the dtypes where the type says them; {} for a type that is no functor."""
     found = unwrap(argument)
     name = cpp.parse(found).base
     functor = functor_name(found)
@@ -72,7 +72,7 @@ def read(argument: str) -> dict[str, Any]:
 
 
 def unwrap(argument: str) -> str:
-    """The innermost functor: `BinaryFunctor<float, float, float, MulFunctor<float> >` -> `MulFunctor<float>`."""
+    """The innermost functor: `BinaryFunctor<float, ..., MulFunctor<float> >` -> `MulFunctor<float>`."""
     parsed = cpp.parse(argument)
     if parsed.base in (*_WRAPPERS, *_BOUND) and parsed.args:
         return unwrap(parsed.args[-1])

@@ -56,7 +56,10 @@ def _triton(name: str, match: re.Match[str]) -> Decoded:
 
 
 def _cpp(name: str, match: re.Match[str]) -> Decoded:
-    """A C++ loop says no form: the heaviest of its ops tells the kind, and a product among them none for sure."""
+    """A C++ loop's name has no word for its form: its ops tell the kind.
+
+    With a product among them nothing is sure: the loop may be a product's template or its input's copy.
+    """
     ops, unknown = split_ops(match["ops"][1:])
     kinds = {kind_of_op(op) for op in ops} - {None}
     kind: Kind = "other"
@@ -76,7 +79,7 @@ def _template(name: str, match: re.Match[str]) -> Decoded:
 
 
 def _unnamed(name: str, match: re.Match[str]) -> Decoded:
-    """Inductor of PyTorch 2.0 and 2.1 without unique names: `triton__0d1d2d`, the argument signature alone."""
+    """PyTorch 2.0 and 2.1 without unique names: `triton__0d1d2d`, the argument signature alone."""
     form, kind = _FORMS.get(match["form"] or "", ("", "other"))
     rest = (match["rest"],) if match["rest"] else ()
     return Decoded(name, "inductor", kind, {"form": form} if form else {}, rest)

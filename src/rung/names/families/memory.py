@@ -9,7 +9,9 @@ from rung.names.decoded import Decoded
 
 _COPY_CATEGORIES = ("gpu_memcpy", "memcpy")
 _MEMSET_CATEGORIES = ("gpu_memset", "memset")
-_KINETO_COPY = re.compile(r"Memcpy (?P<direction>[HDAP]to[HDAP])(?: \((?P<from>\w+) -> (?P<to>\w+)\))?(?P<rest>.*)")
+_KINETO_COPY = re.compile(
+    r"Memcpy (?P<direction>[HDAP]to[HDAP])(?: \((?P<from>\w+) -> (?P<to>\w+)\))?(?P<rest>.*)"
+)
 _ROCM_COPY = re.compile(r"Copy(?P<from>Host|Device)To(?P<to>Host|Device)(?P<rest>.*)")
 _MEMSET = re.compile(r"Memset(?: \((?P<memory>\w+)\))?(?P<rest>.*)")
 

@@ -14,22 +14,44 @@ from rung.names.decoded import Decoded
 from rung.names.dtypes import dtype_of
 from rung.names.tokens import Rule, sort_out
 
-_COLLECTIVES = ("AllReduce", "AllGather", "ReduceScatter", "Broadcast", "Reduce", "SendRecv", "AllToAll", "Gather", "Scatter")
+_COLLECTIVES = (
+    "AllReduce",
+    "AllGather",
+    "ReduceScatter",
+    "Broadcast",
+    "Reduce",
+    "SendRecv",
+    "AllToAll",
+    "Gather",
+    "Scatter",
+)
 _COLLECTIVE = "|".join(_COLLECTIVES)
 _SPELLED = {word.lower(): word for word in _COLLECTIVES} | {"alltoallpivot": "AllToAllPivot"}
 _REDUCING = ("AllReduce", "ReduceScatter", "Reduce")
 _OPS = {"sum": "Sum", "prod": "Prod", "max": "Max", "min": "Min", "minmax": "MinMax", "avg": "Avg",
         "premulsum": "PreMulSum", "sumpostdiv": "SumPostDiv"}  # fmt: skip
-_NEW = re.compile(rf"(?:nccl|rccl)(?:Dev|SymDev|SymkDev)?Kernel_(?:(?P<what>{_COLLECTIVE})(?:_(?P<rest>\w+))?|(?P<other>\w+))", re.IGNORECASE)
-_OLD = re.compile(rf"nccl(?P<what>{_COLLECTIVE})(?P<algorithm>Ring|Tree|CollNet)?(?P<protocol>LL128|LL|Simple)?Kernel_(?P<rest>\w+)", re.IGNORECASE)
+_NEW = re.compile(
+    rf"(?:nccl|rccl)(?:Dev|SymDev|SymkDev)?Kernel_(?:(?P<what>{_COLLECTIVE})(?:_(?P<rest>\w+))?|(?P<other>\w+))",
+    re.IGNORECASE,
+)
+_OLD = re.compile(
+    rf"nccl(?P<what>{_COLLECTIVE})(?P<algorithm>Ring|Tree|CollNet)?(?P<protocol>LL128|LL|Simple)?Kernel_(?P<rest>\w+)",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"NVLS_TREE|COLLNET_(?:DIRECT|CHAIN)|u?int\d+_t(?![^_])|[^_]+", re.IGNORECASE)
 _WORDS: tuple[Rule, ...] = (
-    (r"(?i:(RING|TREE|NVLS_TREE|NVLS|COLLNET_DIRECT|COLLNET_CHAIN|PAT))", lambda m: {"algorithm": m[1].upper()}),
+    (
+        r"(?i:(RING|TREE|NVLS_TREE|NVLS|COLLNET_DIRECT|COLLNET_CHAIN|PAT))",
+        lambda m: {"algorithm": m[1].upper()},
+    ),
     (r"(?i:(LL128|LL|SIMPLE))", lambda m: {"protocol": m[1].upper()}),
 )
 _REDUCING_WORDS: tuple[Rule, ...] = (
     (rf"(?i:({'|'.join(_OPS)}))", lambda m: {"op": _OPS[m[1].lower()]}),
-    (r"(?i:(f16|f32|f64|bf16|half|float|double|i8|u8|i32|i64|f8e4m3|f8e5m2|u?int\d+_t))", lambda m: {"dtype": dtype_of(m[1].lower())}),
+    (
+        r"(?i:(f16|f32|f64|bf16|half|float|double|i8|u8|i32|i64|f8e4m3|f8e5m2|u?int\d+_t))",
+        lambda m: {"dtype": dtype_of(m[1].lower())},
+    ),
 )
 _CUSTOM: tuple[tuple[str, str, str], ...] = (
     (r"(multimem|one_shot|two_shot|multimem_one_shot)_all_reduce_kernel\w*", "symmetric-memory", "AllReduce"),

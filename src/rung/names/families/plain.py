@@ -1,4 +1,4 @@
-"""Names a person gave a kernel, such as a Triton kernel of one's own: `matmul_kernel`, `_layer_norm_fwd_fused`.
+"""Names a person gave a kernel of their own: `matmul_kernel`, `_layer_norm_fwd_fused`.
 
 Only a name made of one word for the work and of nothing but words for its form is believed:
 `_finalize_matmul_scatter` is no product.

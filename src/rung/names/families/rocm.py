@@ -71,7 +71,13 @@ def _composable(name: str) -> Decoded | None:
     for word in (parsed.base, *inside):
         for pattern, kind, fields in _CK_WORDS:
             if re.fullmatch(pattern, word):
-                return Decoded(name, parsed.scope[0], kind, dict(fields), parsed.args or tuple(filter(None, [parsed.tail])))
+                return Decoded(
+                    name,
+                    parsed.scope[0],
+                    kind,
+                    dict(fields),
+                    parsed.args or tuple(filter(None, [parsed.tail])),
+                )
     return Decoded(name, parsed.scope[0], "other", {}, parsed.args or tuple(filter(None, [parsed.tail])))
 
 
@@ -90,14 +96,20 @@ def _igemm(name: str) -> Decoded | None:
     if match is None:
         return None
     fields, unknown = sort_out(match["rest"].split("_"), _IGEMM_RULES)
-    return Decoded(name, "miopen", "convolution", {"direction": _DIRECTIONS[match["direction"]]} | fields, unknown)
+    return Decoded(
+        name, "miopen", "convolution", {"direction": _DIRECTIONS[match["direction"]]} | fields, unknown
+    )
 
 
 _MIOPEN: tuple[tuple[str, Kind, dict[str, Any]], ...] = (
     (r"MIOpenBatchNorm\w*|MIOpenBNFwd\w*|MIOpenBNBwd\w*", "normalization", {"functor": "batch_norm"}),
     (r"SubTensorOpWithScalar\w*|SubTensorOpWithCastTensor\w*|SubTensorOpWith\w*", "pointwise", {}),
     (r"batched_transpose_\w+", "pointwise", {"functor": "transpose"}),
-    (r"miopenSp3Asm\w*Conv\w*|miopenGcnAsm\w*Conv\w*|gridwise_convolution_\w+|MIOpenConv\w*", "convolution", {}),
+    (
+        r"miopenSp3Asm\w*Conv\w*|miopenGcnAsm\w*Conv\w*|gridwise_convolution_\w+|MIOpenConv\w*",
+        "convolution",
+        {},
+    ),
     (r"Im2d2Col\w*|Col2Im\w*", "other", {"functor": "im2col"}),
     (r"mloPooling\w*", "other", {"functor": "pool"}),
 )

@@ -17,7 +17,11 @@ _FUNCTIONS: tuple[tuple[str, Kind, dict[str, Any]], ...] = (
     (r"(batched_)?rotary_embedding_kernel", "pointwise", {"functor": "rope"}),
     (r"act_and_mul_kernel", "pointwise", {}),
     (r"(silu|gelu|gelu_tanh)_and_mul_kernel", "pointwise", {}),
-    (r"(dynamic_|static_)?(per_token_)?scaled_(fp8|int8)_quant_kernel\w*", "pointwise", {"functor": "quantize"}),
+    (
+        r"(dynamic_|static_)?(per_token_)?scaled_(fp8|int8)_quant_kernel\w*",
+        "pointwise",
+        {"functor": "quantize"},
+    ),
     (r"quantize_with_block_size\w*", "pointwise", {"functor": "quantize"}),
     (r"reshape_and_cache\w*|store_kvcache", "other", {"functor": "store_kv_cache"}),
     (r"topkGatingSoftmax", "softmax", {}),
@@ -72,11 +76,13 @@ def _matmul_ogs(name: str) -> Decoded | None:
     if split_k > 1:
         fields["split_k"] = split_k
     rest = match["rest"].split("_") if match["rest"] else []
-    return Decoded(name, "triton-kernels", "gemm", fields, (match["dtypes"], *(word for word in rest if word)))
+    return Decoded(
+        name, "triton-kernels", "gemm", fields, (match["dtypes"], *(word for word in rest if word))
+    )
 
 
 def _trtllm_gen(name: str) -> Decoded | None:
-    """`bmm_Bfloat16_MxE2m1MxE4m3_Fp32_t128x16x256u2_...`: only that it is a product, and its `TN`, are sure."""
+    """`bmm_Bfloat16_MxE2m1MxE4m3_Fp32_t128x16x256u2_...`: that it is a product, and its `TN`, are sure."""
     if not re.match(r"(bmm|gemm)_(Bfloat16|Fp16|MxE\dm\d|E\dm\d|Fp32)_\w+_t\d+x\d+x\d+", name):
         return None
     words = name.split("_")[1:]
