@@ -7,8 +7,8 @@
         kernel("toy_gemm", 30, 20, correlation=11),
     )
 
-Each function makes one event as Kineto writes it. CPU-side events lie on thread `MAIN` of process `PROCESS` unless
-`pid=` or `tid=` says otherwise, device events on device 0 and stream 7; other keywords become the event's `args`.
+Each function makes one event as Kineto writes it. CPU-side events lie on thread `MAIN` of process `PROCESS`
+unless `pid=` or `tid=` says otherwise, device events on device 0 and stream 7; other keywords become `args`.
 """
 
 from __future__ import annotations

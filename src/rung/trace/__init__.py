@@ -29,12 +29,14 @@ __all__ = [
 ]
 
 
-def read(path: str | os.PathLike[str]) -> Trace:
+def read(path: str | os.PathLike[str], *, salvage: bool = False) -> Trace:
     """Read a Kineto / Chrome trace: `.json`, `.json.gz`, or `-` for standard input.
 
-    A damaged file is read as far as it is intact; what was skipped or repaired is in `Trace.warnings`.
+    A damaged file is read as far as it is intact; what was skipped or repaired is in `Trace.warnings`. A file
+    that two processes wrote at once is refused, unless `salvage` asks for every intact event of both.
 
     Raises:
-        UnreadableTraceError: the file is missing, a folder, empty, not JSON and not repairable, or holds no events.
+        UnreadableTraceError: the file is missing, a folder, empty, not JSON and not repairable, holds no
+            events, or has two writers.
     """
-    return assemble(decode(load(path)))
+    return assemble(decode(load(path), salvage))

@@ -16,7 +16,7 @@ from rung.trace.ops import op_table
 from rung.trace.regions import find_regions, find_steps
 from rung.trace.tables import Ints, KernelTable, LaunchTable, OpTable, RegionTable, StepTable, take
 from rung.trace.warnings import DAMAGE, Warning
-from rung.trace.zones import Zones, locate, members
+from rung.trace.zones import Zones, contents, locate
 
 
 def assemble(document: Document) -> Trace:
@@ -75,7 +75,7 @@ def assemble(document: Document) -> Trace:
 
 
 def _extent(spans: Spans) -> tuple[int, int]:
-    """When the first event begins, in the recorder's clock, and how long it takes from there to the last end."""
+    """When the first event begins, in the recorder's clock, and the time from there to the last end."""
     if not spans.timed.any():
         return 0, 0
     first = int(spans.start[spans.timed].min())
@@ -94,21 +94,15 @@ def _region_table(
 ) -> RegionTable:
     of_launch = locate(zones, spans.start[launches.span], spans.thread[launches.span])
     of_op = locate(zones, spans.start[ops.span], spans.thread[ops.span])
-    kernel_items, kernel_offsets = members(zones, kernels.region)
-    launch_items, launch_offsets = members(zones, of_launch)
-    op_items, op_offsets = members(zones, np.where(spans.timed[ops.span], of_op, -1))
     return RegionTable(
         name=zones.name,
         start_ns=zones.start - origin,
         cpu_ns=zones.dur,
         parent=zones.parent,
         step=take(numbers, locate(steps, zones.start, zones.thread)),
-        kernel_items=kernel_items,
-        kernel_offsets=kernel_offsets,
-        launch_items=launch_items,
-        launch_offsets=launch_offsets,
-        op_items=op_items,
-        op_offsets=op_offsets,
+        kernels=contents(zones, kernels.region),
+        launches=contents(zones, np.where(spans.timed[launches.span], of_launch, -1)),
+        ops=contents(zones, np.where(spans.timed[ops.span], of_op, -1)),
     )
 
 
@@ -135,10 +129,10 @@ def _about_the_device(document: Document, links: Links, stand_in: bool) -> list[
 
 
 def _incomplete(warnings: list[Warning], links: Links, stand_in: bool) -> str | None:
-    """Why no count of a trace may be trusted blindly: it was damaged, or what should be counted is not in it."""
+    """Why no count of a trace may be trusted blindly: it was damaged, or there is nothing to count."""
     damage = [w for w in warnings if w.code in DAMAGE]
     if damage:
-        return "; ".join(f"{w.code}: {w.message} ({w.count})" for w in damage)
+        return "; ".join(f"{w.code} ({w.count}, first at byte {w.offset}): {w.message}" for w in damage)
     if len(links.device_rows) or stand_in:
         return None
     return next(w.message for w in warnings if w.code == "no-gpu")

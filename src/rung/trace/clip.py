@@ -9,11 +9,13 @@ from rung.trace.tables import Bools, Ints
 from rung.trace.warnings import Warning
 
 
-def clip_overruns(start: Ints, dur: Ints, lane: Ints, timed: Bools) -> tuple[NDArray[np.int64], list[Warning]]:
+def clip_overruns(
+    start: Ints, dur: Ints, lane: Ints, timed: Bools
+) -> tuple[NDArray[np.int64], list[Warning]]:
     """Clip work that lasts beyond the end of its successor on the stream to the successor's start.
 
-    Streams run in order, so such an end is a recording error. A shorter overlap is real (programmatic dependent
-    launch) or clock noise: it is counted and left alone.
+    Streams run in order, so such an end is a recording error. A shorter overlap is real (programmatic
+    dependent launch) or clock noise: it is counted and left alone.
     """
     rows = np.flatnonzero(timed)
     rows = rows[np.lexsort((start[rows] + dur[rows], start[rows], lane[rows]))]

@@ -63,7 +63,7 @@ class Columns:
 
 
 def build(document: Document) -> Columns:
-    """Sort a document's events into spans and flows; the rest (metadata, instants, counters) takes no time."""
+    """Sort a document's events into spans and arrows; metadata, instants and counters take no time."""
     phases: dict[str, list[int]] = {}
     for i, event in enumerate(document.events):
         phases.setdefault(event.ph, []).append(i)

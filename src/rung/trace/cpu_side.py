@@ -14,8 +14,10 @@ RANK = {Role.FRAME: 0, Role.ANNOTATION: 1, Role.OP: 2, Role.CALL: 3}
 
 
 def presumed_ends(spans: Spans) -> Ints:
-    """Ends (absolute ns) for nesting: a span whose end was lost lasts until the next of its role on its thread
-    begins, or until the span around it ends, whichever comes first."""
+    """Ends (absolute ns) for nesting.
+
+    A span whose end was lost lasts until the next of its role on its thread begins, or the one around it ends.
+    """
     end = spans.end
     endless = np.flatnonzero(spans.times.endless & spans.timed & spans.has(*RANK))
     if not endless.size:
@@ -49,7 +51,7 @@ def nest_cpu_side(spans: Spans, end: Ints) -> Nesting:
     rows = np.flatnonzero(spans.has(*RANK) & spans.timed)
     rank: NDArray[np.int8] = np.array([RANK.get(role, 0) for role in Role], dtype=np.int8)
     rows = rows[np.argsort(rank[spans.role[rows]], kind="stable")]
-    nested = nest(spans.start[rows], end[rows], spans.thread[rows])
+    nested = nest(spans.start[rows], end[rows], spans.thread[rows], spans.role[rows] == Role.FRAME)
     parent = np.full(len(end), -1, dtype=np.int64)
     depth = np.zeros(len(end), dtype=np.int64)
     parent[rows] = np.where(nested.parent >= 0, rows[nested.parent], -1) if rows.size else -1

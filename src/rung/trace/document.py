@@ -18,6 +18,7 @@ from rung.trace.repair import UNDECODABLE, is_utf8
 from rung.trace.source import WHAT_A_TRACE_IS, Source
 from rung.trace.warnings import Warning
 
+
 class _Times(msgspec.Struct, gc=False):
     """The same record, its times as text: for timestamps that a float64 cannot hold."""
 
@@ -45,7 +46,7 @@ def decode(source: Source, salvage: bool = False) -> Document:
     `salvage` also takes a file that two processes wrote at once.
 
     Raises:
-        UnreadableTraceError: the text is no JSON that could be repaired, holds no trace events, or has two writers.
+        UnreadableTraceError: the text is no JSON that could be repaired, holds no events, or has two writers.
     """
     try:
         document = _strictly(source)

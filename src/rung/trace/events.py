@@ -40,7 +40,7 @@ def event_in(text: bytes) -> Event | None:
 
 
 def mend(text: bytes) -> tuple[Event, Repair] | None:
-    """The event that a damaged text stands for, and its text made whole; None where that would be guessing."""
+    """The event that a damaged text stands for, and the text made whole; None where that would be a guess."""
     repair = repair_text(text)
     if event := event_in(repair.text):
         return event, repair
@@ -76,7 +76,7 @@ def _encode(value: str) -> Raw:
 
 
 def decode_args(raw: Raw) -> dict[str, Any]:
-    """An event's `args`, decoded; text that strict decoding passed over unread is repaired where it must be."""
+    """An event's `args`; what strict decoding passed over unread is repaired if it must be, else left out."""
     for text in (raw, repair_text(bytes(raw)).text):
         try:
             args = msgspec.json.decode(text)

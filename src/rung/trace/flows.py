@@ -53,4 +53,6 @@ def join(starts: Iterable[Flow], finishes: Iterable[Flow]) -> tuple[list[Arrow],
     ]
     if not collided:
         return arrows, []
-    return arrows, [Warning("id-collision", len(collided), None, "arrow ids with several starts: not followed")]
+    return arrows, [
+        Warning("id-collision", len(collided), None, "arrow ids with several starts: not followed")
+    ]

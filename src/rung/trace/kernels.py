@@ -10,11 +10,11 @@ from rung.trace.clip import clip_overruns
 from rung.trace.clock import NO_TIME
 from rung.trace.columns import Spans
 from rung.trace.linking import Links
-from rung.trace.zones import Zones, locate
 from rung.trace.roles import Role
 from rung.trace.standins import stand_ins
 from rung.trace.tables import Ints, KernelTable, LaunchTable, OpTable, index_of, take
 from rung.trace.warnings import Warning
+from rung.trace.zones import Zones, locate
 
 CATEGORY = {Role.KERNEL: "kernel", Role.COPY: "copy", Role.MEMSET: "memset"}
 
@@ -78,7 +78,13 @@ def stand_in_table(ops: OpTable) -> KernelTable:
 
 
 def placed(
-    kernels: KernelTable, spans: Spans, launches: LaunchTable, ops: OpTable, zones: Zones, steps: Zones, origin: int
+    kernels: KernelTable,
+    spans: Spans,
+    launches: LaunchTable,
+    ops: OpTable,
+    zones: Zones,
+    steps: Zones,
+    origin: int,
 ) -> KernelTable:
     """The kernels with region and step: by their launch (or op), by their own time where unlinked."""
     cause = np.where(kernels.launch >= 0, take(launches.span, kernels.launch), take(ops.span, kernels.op))

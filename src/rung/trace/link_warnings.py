@@ -36,7 +36,12 @@ def _without_kernel(links: Links, step_of_launch: list[int | None]) -> Warning |
         for s in dict.fromkeys(steps)
     )
     text = "launches whose device work is not in the file"
-    return Warning("launch-without-kernel", len(idle), None, f"{text}: {where}" if any(s is not None for s in steps) else text)
+    return Warning(
+        "launch-without-kernel",
+        len(idle),
+        None,
+        f"{text}: {where}" if any(s is not None for s in steps) else text,
+    )
 
 
 def _ambiguous(links: Links) -> Warning | None:

@@ -19,7 +19,7 @@ LAUNCH_NAME = re.compile(
     r"(?:cuda|cu|hip|mc|musa|ur|ze)\w*?"
     r"(?:Launch(?!HostFunc|Attribute)|Mem(?:cpy|set)(?!\w*(?:Attribute|Node)))\w*"
 )
-"""Calls that put work on a device, for those whose work is not in the file. Linked calls need no such name."""
+"""Calls that put work on a device, even if the work is not in the file. A linked call needs no such name."""
 
 GRAPH_LAUNCH = re.compile(r"graph_?launch", re.IGNORECASE)
 
@@ -114,7 +114,9 @@ def _link_by_flow(columns: Columns, device_rows: Ints, launch: Ints, op: Ints) -
         return
     spans = columns.spans
     tails = {arrow.head: arrow.tail for arrow in columns.arrows}
-    wanted = {tails[head]: None for head in map(spans.moment, device_rows[unlinked].tolist()) if head in tails}
+    wanted = {
+        tails[head]: None for head in map(spans.moment, device_rows[unlinked].tolist()) if head in tails
+    }
     sources: dict[Moment, int] = {}
     for row in [*spans.rows(Role.OP).tolist(), *spans.rows(Role.CALL).tolist()] if wanted else ():
         if (moment := spans.moment(row)) in wanted:

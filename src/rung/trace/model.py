@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count
 from typing import Any
 
 import msgspec
@@ -12,7 +14,7 @@ from msgspec import Raw
 
 from rung.trace.events import decode_args
 from rung.trace.rows import Rows
-from rung.trace.tables import Ints, KernelTable, LaunchTable, OpTable, RegionTable, StepTable
+from rung.trace.tables import KernelTable, LaunchTable, Members, OpTable, RegionTable, StepTable, members
 from rung.trace.views import Kernel, Launch, Op, Region, Step
 from rung.trace.warnings import Warning
 
@@ -150,11 +152,21 @@ class Trace:
         return Chain(kernel.region, kernel.step, tuple(reversed(ops)), kernel.launch, kernel)
 
     @cached_property
-    def op_children(self) -> tuple[Ints, Ints]:
-        """Rows of ops sorted by parent, and where each parent's children lie in them."""
+    def op_children(self) -> Members:
+        """The rows of ops directly inside each op."""
         parent = self.tables.ops.parent
-        order = np.argsort(parent, kind="stable")
-        return order, np.searchsorted(parent[order], np.arange(len(parent) + 1))
+        return members(parent, len(parent))
+
+    @cached_property
+    def launch_work(self) -> Members:
+        """The rows of kernels that each launch put on a device."""
+        return members(self.tables.kernels.launch, len(self.tables.launches.name))
+
+    @cached_property
+    def region_instance(self) -> list[int]:
+        """For each region, how many of its name came before it."""
+        counters: defaultdict[str, count[int]] = defaultdict(count)
+        return [next(counters[name]) for name in self.tables.regions.name]
 
     def args_of_span(self, span: int) -> dict[str, Any]:
         """The arguments of an event by its row among the complete events, decoded anew at each call."""

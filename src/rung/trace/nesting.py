@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
 class Nesting:
-    """`parent[i]` is the row of the innermost span around span i, or -1. `depth` counts the spans around it."""
+    """`parent[i]` is the row of the innermost span around span i, or -1; `depth` counts those around it."""
 
     parent: Ints
     depth: Ints
@@ -28,12 +29,15 @@ class Nesting:
         return found
 
 
-def nest(start: Ints, end: Ints, thread: Ints) -> Nesting:
+def nest(start: Ints, end: Ints, thread: Ints, frame: Bools | None = None) -> Nesting:
     """Nest spans by time on each thread; of two equal spans the earlier row is the outer one.
 
     Spans that cross (b starts inside a and ends after it) are counted, and for the nesting alone b is taken
     to end with a: the recorder's clocks differ by a microsecond between annotations and Python frames.
+    But an annotation or op that a Python `frame` opens, and that lies for the most part behind it, is taken to
+    lie beside it: `record_function.__enter__` returns long before its range ends.
     """
+    frame = np.zeros(len(start), dtype=bool) if frame is None else frame
     parent = np.full(len(start), -1, dtype=np.int64)
     depth = np.zeros(len(start), dtype=np.int64)
     crossings = 0
@@ -41,7 +45,9 @@ def nest(start: Ints, end: Ints, thread: Ints) -> Nesting:
     cuts = np.flatnonzero(np.diff(thread[by_thread])) + 1
     for rows in np.split(by_thread, cuts):
         order = rows[np.lexsort((rows, -end[rows], start[rows]))]
-        local_parent, local_depth, crossed = _nest_thread(start[order], np.maximum(start, end)[order])
+        local_parent, local_depth, crossed = _nest_thread(
+            start[order], np.maximum(start, end)[order], frame[order]
+        )
         inside = local_parent >= 0
         parent[order[inside]] = order[local_parent[inside]]
         depth[order] = local_depth
@@ -49,7 +55,7 @@ def nest(start: Ints, end: Ints, thread: Ints) -> Nesting:
     return Nesting(parent, depth, crossings)
 
 
-def _nest_thread(start: Ints, end: Ints) -> tuple[Ints, Ints, int]:
+def _nest_thread(start: Ints, end: Ints, frame: Bools) -> tuple[Ints, Ints, int]:
     """Parents and depths of spans sorted by start, outermost first, and how many cross.
 
     Times are doubled so that an empty span can end half a tick after its start: it then lies inside the span
@@ -60,7 +66,7 @@ def _nest_thread(start: Ints, end: Ints) -> tuple[Ints, Ints, int]:
     inside = np.flatnonzero(parent >= 0)
     if (end[inside] <= end[parent[inside]]).all():
         return parent, depth, 0
-    return _nest_crossing(start.tolist(), end.tolist())
+    return _nest_crossing(start.tolist(), end.tolist(), frame.tolist())
 
 
 def _depths(begins: Ints, ends: Ints) -> Ints:
@@ -80,7 +86,7 @@ def _parents(depth: Ints) -> Ints:
     return parent
 
 
-def _nest_crossing(start: list[int], end: list[int]) -> tuple[Ints, Ints, int]:
+def _nest_crossing(start: list[int], end: list[int], frame: list[bool]) -> tuple[Ints, Ints, int]:
     """The same with a stack, span by span: each clamp decides what the next span lies in."""
     parent = np.full(len(start), -1, dtype=np.int64)
     depth = np.zeros(len(start), dtype=np.int64)
@@ -89,11 +95,12 @@ def _nest_crossing(start: list[int], end: list[int]) -> tuple[Ints, Ints, int]:
     for i, begin in enumerate(start):
         while around and _is_over(start[around[-1]], end[around[-1]], begin):
             around.pop()
+        crossings += bool(around) and end[i] > end[around[-1]]
+        while around and frame[around[-1]] > frame[i] and end[i] - end[around[-1]] > end[around[-1]] - begin:
+            around.pop()
         if around:
             parent[i], depth[i] = around[-1], len(around)
-            if end[i] > end[around[-1]]:
-                end[i] = end[around[-1]]
-                crossings += 1
+            end[i] = min(end[i], end[around[-1]])
         around.append(i)
     return parent, depth, crossings
 

@@ -29,7 +29,7 @@ def op_table(columns: Columns, nesting: Nesting, origin: int) -> OpTable:
 
 
 def _forward_ops(columns: Columns, rows: Ints) -> Ints:
-    """For each op of the backward pass the forward op that its `fwdbwd` arrow comes from, as a row of the table."""
+    """For each backward op the row of the forward op that its `fwdbwd` arrow comes from."""
     forward = np.full(len(rows), -1, dtype=np.int64)
     arrows = [arrow for arrow in columns.arrows if arrow.category == "fwdbwd"]
     if not arrows:

@@ -59,8 +59,7 @@ _NO_STEPS = {
 
 
 def _annotations(spans: Spans) -> list[int]:
-    rows = spans.rows(Role.ANNOTATION)
-    return rows[spans.timed[rows]].tolist()
+    return [i for i in spans.rows(Role.ANNOTATION).tolist() if spans.timed[i]]
 
 
 def _names(spans: Spans) -> list[str]:

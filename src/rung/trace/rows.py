@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import numpy as np
 
@@ -25,7 +25,12 @@ class View:
         self.row = row
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and other.trace is self.trace and other.row == self.row  # type: ignore[attr-defined]
+        return (
+            isinstance(other, View)
+            and type(other) is type(self)
+            and other.trace is self.trace
+            and other.row == self.row
+        )
 
     def __hash__(self) -> int:
         return hash((type(self), id(self.trace), self.row))
@@ -52,10 +57,14 @@ class Rows(Sequence[V], Generic[V]):
             return Rows(self._trace, self._view, self.rows[index])
         return self._view(self._trace, int(self.rows[index]))
 
+    def at(self, row: int | np.integer[Any]) -> V | None:
+        """The view on a row of the table itself; None for row -1."""
+        return self._view(self._trace, int(row)) if row >= 0 else None
+
+    def select(self, rows: Ints) -> Rows[V]:
+        """Other rows of the same table."""
+        return Rows(self._trace, self._view, rows)
+
     def __repr__(self) -> str:
         kind = self._view.__name__.lower() if isinstance(self._view, type) else "row"
         return f"<{len(self)} {kind}s>"
-
-
-def maybe(trace: Trace, view: Callable[[Trace, int], V], row: np.int64) -> V | None:
-    return view(trace, int(row)) if row >= 0 else None

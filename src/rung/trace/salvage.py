@@ -1,8 +1,8 @@
 """The tolerant second pass: the events of a damaged trace.
 
-Every intact event is kept as it is. A damaged one is repaired where its meaning is certain (control bytes, bad
-UTF-8, lone backslashes, `inf` and `nan`, quoted times); otherwise it is skipped and the next event boundary
-is looked for. Nothing is guessed, everything is counted.
+Every intact event is kept as it is. A damaged one is repaired where its meaning is certain (control bytes,
+bad UTF-8, lone backslashes, `inf` and `nan`, quoted times); otherwise it is skipped and the next event
+boundary is looked for. Nothing is guessed, everything is counted.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Salvaged:
 _MESSAGES: dict[Code, str] = {
     "control-character": "events with raw control bytes in a string, kept as \\u escapes",
     "bad-utf8": "events with bytes that are not UTF-8, kept as \\x escapes",
-    "bad-escape": "events with lone backslashes, taken literally (\\t, \\n, \\b and \\u in such a path stay ambiguous)",
+    "bad-escape": "events with lone backslashes, taken literally (\\t, \\n, \\b or \\u may be meant so too)",
     "bad-number": "events with inf or nan where a number belongs, read as null",
     "bad-field": "events or header members of the wrong type, converted or emptied",
     "skipped-event": "events whose text could not be repaired, left out",

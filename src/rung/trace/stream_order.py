@@ -21,8 +21,8 @@ def link_by_order(
 ) -> None:
     """Fill in `launch` where kernels (or copies, or memsets) and launches otherwise match one to one.
 
-    They match if as many pieces of work as launches of that sort are left over, the work lies on one stream, which
-    keeps the order of its launches, and no piece begins before its launch.
+    They match if as many pieces of work as launches of that sort are left over, the work lies on one stream,
+    which keeps the order of its launches, and no piece begins before its launch.
     """
     role = spans.role[device_rows]
     free = launches[~np.isin(launches, launch) & spans.timed[launches]]

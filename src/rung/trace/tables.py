@@ -12,6 +12,24 @@ Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
+class Members:
+    """Rows of one table, sorted by the row of another that they belong to."""
+
+    items: Ints
+    offsets: Ints
+
+    def of(self, row: int) -> Ints:
+        return self.items[self.offsets[row] : self.offsets[row + 1]]
+
+
+def members(owner: Ints, owners: int, items: Ints | None = None) -> Members:
+    """The rows (or these `items`) that each of `owners` rows owns, in order; -1 owns nothing."""
+    items = np.arange(len(owner)) if items is None else items
+    order = np.lexsort((items, owner))
+    return Members(items[order], np.searchsorted(owner[order], np.arange(owners + 1)))
+
+
+@dataclass(frozen=True, slots=True)
 class OpTable:
     """CPU operators by start. `parent` and `forward` are rows of this table; `thread` is `(pid, tid)`."""
 
@@ -65,8 +83,7 @@ class KernelTable:
 class RegionTable:
     """Instances of user annotations, else steps, else the whole trace. `step` is a step's number or -1.
 
-    Region r holds `kernel_items[kernel_offsets[r]:kernel_offsets[r + 1]]`, rows of the kernel table, and
-    likewise launches and ops: everything inside, nested regions included.
+    `kernels`, `launches` and `ops` hold all that happened inside, nested regions included.
     """
 
     name: list[str]
@@ -74,12 +91,17 @@ class RegionTable:
     cpu_ns: Ints
     parent: Ints
     step: Ints
-    kernel_items: Ints
-    kernel_offsets: Ints
-    launch_items: Ints
-    launch_offsets: Ints
-    op_items: Ints
-    op_offsets: Ints
+    kernels: Members
+    launches: Members
+    ops: Members
+
+    @property
+    def op_items(self) -> Ints:
+        return self.ops.items
+
+    @property
+    def op_offsets(self) -> Ints:
+        return self.ops.offsets
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +112,7 @@ class StepTable:
 
 
 def index_of(rows: Ints, size: int) -> Ints:
-    """The inverse of a list of rows: where each of `size` rows stands in it, -1 if it does not, and for row -1."""
+    """Where each of `size` rows stands in a list of rows: -1 if it does not, and for row -1."""
     index = np.full(size + 1, -1, dtype=np.int64)
     index[rows] = np.arange(len(rows))
     return index

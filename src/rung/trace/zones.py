@@ -8,6 +8,7 @@ import numpy as np
 
 from rung.trace.columns import Ints, Spans
 from rung.trace.nesting import nest
+from rung.trace.tables import Members, members
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +78,8 @@ def _innermost(zones: Zones, chosen: Ints, at: Ints) -> Ints:
     return np.append(chosen, -1)[found]
 
 
-def members(zones: Zones, innermost: Ints) -> tuple[Ints, Ints]:
-    """Which items each zone holds, those of the zones inside it included.
-
-    Returns items sorted by zone then item, and offsets: zone z holds `items[offsets[z]:offsets[z + 1]]`.
-    """
+def contents(zones: Zones, innermost: Ints) -> Members:
+    """Which items each zone holds, those of the zones inside it included."""
     items, zone = np.flatnonzero(innermost >= 0), innermost[innermost >= 0]
     all_items, all_zones = [items], [zone]
     while items.size:
@@ -89,7 +87,4 @@ def members(zones: Zones, innermost: Ints) -> tuple[Ints, Ints]:
         items, zone = items[zone >= 0], zone[zone >= 0]
         all_items.append(items)
         all_zones.append(zone)
-    flat_items, flat_zones = np.concatenate(all_items), np.concatenate(all_zones)
-    order = np.lexsort((flat_items, flat_zones))
-    offsets = np.searchsorted(flat_zones[order], np.arange(len(zones.row) + 1))
-    return flat_items[order], offsets
+    return members(np.concatenate(all_zones), len(zones.row), np.concatenate(all_items))
