@@ -1,7 +1,7 @@
 """Rung: from `nn.Linear` to a fused MLP, one rung at a time. Guess first, then look.
 
-The names below are imported when they are first used: reading, explaining and comparing traces needs no torch,
-and `import rung` takes no time.
+The names below are imported when they are first used: reading, explaining and comparing traces needs no
+torch, and `import rung` takes no time.
 """
 
 from __future__ import annotations

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 
 def duration(ns: float) -> str:
     """ns as `768 ns`, `56.6 µs`, `2.51 ms`, `4.90 s`."""
-    return _scaled(ns, 1000, ("ns", "µs", "ms", "s"), whole=True)
+    return _scaled(ns, ("ns", "µs", "ms", "s"))
 
 
 def size(nbytes: float) -> str:
     """Bytes as `4 B`, `50.3 MB` (powers of 1000, as bandwidths are quoted)."""
-    return _scaled(nbytes, 1000, ("B", "kB", "MB", "GB", "TB"), whole=True)
+    return _scaled(nbytes, ("B", "kB", "MB", "GB", "TB"))
 
 
 def flop(count: float) -> str:
     """FLOP as `38.7 GFLOP`."""
-    return _scaled(count, 1000, ("FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP"), whole=True)
+    return _scaled(count, ("FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP"))
 
 
 def flop_rate(per_second: float) -> str:
@@ -36,12 +36,10 @@ def percent(share: float) -> str:
 
 
 def change(a: float, b: float) -> str:
-    """How b differs from a: `-11 %` within a factor of two, else `2.7x`; empty where a is zero."""
+    """How b differs from a: `-11 %`, `+33 %`, from twice as much on `2.7x`; empty where a is zero."""
     if not a:
         return ""
-    if 0.5 < b / a < 2:
-        return f"{(b / a - 1) * 100:+.0f} %"
-    return f"{b / a:.2g}x"
+    return f"{(b / a - 1) * 100:+.0f} %" if b / a < 2 else f"{b / a:.2g}x"
 
 
 def count(n: int, noun: str) -> str:
@@ -60,14 +58,13 @@ def listing(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else ""
 
 
-def _scaled(value: float, step: int, units: tuple[str, ...], whole: bool) -> str:
-    for unit in units[:-1]:
-        if abs(value) < step - 0.5 * (step / 1000):  # 999.6 ns rounds to 1.00 µs, not to 1000 ns
-            break
+def _scaled(value: float, units: tuple[str, ...], step: int = 1000) -> str:
+    place = 0
+    while abs(value) >= step - 0.5 and place < len(units) - 1:  # 999.6 ns is 1.00 µs, not 1000 ns
         value /= step
-    else:
-        unit = units[-1]
-    if whole and unit == units[0]:
+        place += 1
+    unit = units[place]
+    if place == 0:
         return f"{value:.0f} {unit}"
     digits = 2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0
     return f"{value:.{digits}f} {unit}"

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Any
 
-import click
 import typer
 
+from rung.cli.climb import climb
 from rung.cli.diff import diff
+from rung.cli.guess import guess
+from rung.cli.name import name
 from rung.cli.read import read
+from rung.cli.record import RecordCommand, record
 from rung.errors import RungError
 
 app = typer.Typer(
@@ -21,10 +25,17 @@ app = typer.Typer(
     rich_markup_mode=None,  # rich help would cost a third of the start-up time
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("climb")(climb)
+app.command("record", cls=RecordCommand)(record)
 app.command("read")(read)
 app.command("diff")(diff)
+app.command("guess")(guess)
+app.command("name")(name)
 
 INTERRUPTED = 130
+
+UsageMistake: Any = typer.BadParameter.__mro__[1]
+"""Click's UsageError. Typer may carry a click of its own, so it is taken from where both kinds agree."""
 
 
 def main() -> None:
@@ -39,10 +50,10 @@ def run(arguments: list[str]) -> int:
     except RungError as error:
         print(f"rung: {error}", file=sys.stderr)
         return error.exit_code
-    except click.ClickException as error:
+    except UsageMistake as error:
         error.show()
-        return error.exit_code
-    except (click.Abort, KeyboardInterrupt):
+        return int(error.exit_code)
+    except (typer.Abort, KeyboardInterrupt):
         print("rung: interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # the reader of our output went away: nothing left to say

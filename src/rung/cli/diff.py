@@ -10,7 +10,9 @@ import typer
 def diff(
     a: Annotated[str, typer.Argument(help="The trace to compare with.")],
     b: Annotated[str, typer.Argument(help="The trace that is compared.")],
-    region: Annotated[str | None, typer.Option(help="Compare this region instead of the outermost one.")] = None,
+    region: Annotated[
+        str | None, typer.Option(help="Compare this region instead of the outermost one.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Compare two traces: what changed, what stayed the same."""

@@ -9,7 +9,9 @@ import typer
 
 def read(
     trace: Annotated[str, typer.Argument(help="A trace, .json or .json.gz; - reads standard input.")],
-    region: Annotated[str | None, typer.Option(help="Look at this region instead of the outermost one.")] = None,
+    region: Annotated[
+        str | None, typer.Option(help="Look at this region instead of the outermost one.")
+    ] = None,
     step: Annotated[int | None, typer.Option(help="With --json: this step only.")] = None,
     all_: Annotated[bool, typer.Option("--all", help="List every kernel, however many.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -25,7 +27,7 @@ def read(
     with working(f"reading {trace}"):
         loaded = traces.read(trace)
         if json:
-            regions = [r for r in (instances(loaded, region) if region else loaded.regions)]
+            regions = instances(loaded, region) if region else list(loaded.regions)
             kernels = [k for r in regions for k in r.work] if region else list(loaded.kernels)
             if step is not None:
                 regions = [r for r in regions if r.step == step]

@@ -38,7 +38,9 @@ def bound(forward: Forward) -> Bound:
         return Bound("overhead-bound", f"overhead-bound: {works} ({units.percent(idle)} idle)")
     compute = sum(row.dur_ns.median for row in forward.rows if is_compute_heavy(row)) / busy
     if compute >= DOMINANT:
-        return Bound("compute-bound", f"compute-bound: {works}, {units.percent(compute)} of it in matrix products")
+        return Bound(
+            "compute-bound", f"compute-bound: {works}, {units.percent(compute)} of it in matrix products"
+        )
     memory = sum(row.dur_ns.median for row in forward.rows if row.kind in _MEMORY_KINDS) / busy
     if memory >= DOMINANT:
         return Bound("memory-bound", f"memory-bound: {works}, {units.percent(memory)} of it moving bytes")

@@ -15,7 +15,7 @@ from rung.trace import Kernel, Trace
 
 @dataclass(frozen=True, slots=True)
 class Fusion:
-    """Work of A that one kernel of B does: the ops (or kernels, where no op is known) and the kernel's name."""
+    """Work of A that one kernel of B does: the ops (kernels, where no op is known), the kernel's name."""
 
     sources: tuple[str, ...]
     into: str
@@ -61,9 +61,12 @@ def compare(a: Forward, b: Forward) -> Diff:
     fusions: list[Fusion] = []
     trips: list[RoundTrip] = []
     for rows_a, rows_b in _replaced(a, b, gone, new):
-        if len(rows_b) == 1 and len(rows_a) > 1:
-            fusions.append(Fusion(_sources(a, rows_a, rows_b[0]), rows_b[0].name))
-            trips.extend(_round_trips([_kernel(a, row) for row in rows_a]))
+        if len(rows_b) != 1:
+            continue
+        merged = _merged(rows_a, rows_b[0])
+        if len(merged) > 1:
+            fusions.append(Fusion(_sources(a, merged, rows_b[0]), rows_b[0].name))
+            trips.extend(_round_trips([_kernel(a, row) for row in merged]))
     return Diff(
         a,
         b,
@@ -100,6 +103,20 @@ def _replaced(
             right = [r for r in rows_b[b0:b1] if new[r.name]]
             found.append((left, right))
     return found
+
+
+def _merged(gone: list[WorkRow], into: WorkRow) -> list[WorkRow]:
+    """Which of the gone kernels the one in their place can have taken in. Standing in a place is no proof.
+
+    A compiler's kernel names its ops. A matrix product takes in others only as another op (`addmm` for `mm`
+    and `add`), else it is merely another tile. Any other kernel takes in what is no matrix product.
+    """
+    named = into.decoded.fields.get("ops")
+    if named is not None:
+        return [row for row in gone if row.op and row.op.removeprefix("aten::") in named]
+    if into.kind != "gemm":
+        return [row for row in gone if row.kind != "gemm"]
+    return gone if into.op not in {row.op for row in gone} else []
 
 
 def _sources(a: Forward, rows: list[WorkRow], into: WorkRow) -> tuple[str, ...]:

@@ -52,7 +52,9 @@ class WorkRow:
 
     @property
     def bytes_per_s(self) -> float | None:
-        return self.work.nbytes / self.dur_ns.median * 1e9 if self.work.nbytes and self.dur_ns.median else None
+        return (
+            self.work.nbytes / self.dur_ns.median * 1e9 if self.work.nbytes and self.dur_ns.median else None
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +97,25 @@ def _is_view(name: str) -> bool:
     return name.startswith("aten::") and names.is_metadata_op(name)
 
 
+STEPS = "ProfilerStep"
+"""The name that all steps go by where they serve as regions: they are instances of one another."""
+
+
+def family_name(region: Region) -> str:
+    """A region's name without a step's number."""
+    return STEPS if region.name.startswith(f"{STEPS}#") else region.name
+
+
 def region_names(trace: Trace) -> list[str]:
     """The names of the outermost regions: those with device work first, then by time spent."""
     spent: Counter[str] = Counter()
     with_work = set()
     for region in trace.regions:
         if region.parent is None:
-            spent[region.name] += region.gpu_busy_ns or region.cpu_ns
+            name = family_name(region)
+            spent[name] += region.gpu_busy_ns or region.cpu_ns
             if len(region.work):
-                with_work.add(region.name)
+                with_work.add(name)
     return sorted(spent, key=lambda name: (name not in with_work, -spent[name]))
 
 
@@ -114,7 +126,7 @@ def instances(trace: Trace, region: str | None = None) -> list[Region]:
         UsageError: the trace has no region of that name.
     """
     wanted = region or region_names(trace)[0]
-    found = [r for r in trace.regions if r.name == wanted]
+    found = [r for r in trace.regions if wanted in (r.name, family_name(r))]
     if not found:
         known = ", ".join(sorted({r.name for r in trace.regions}))
         raise UsageError(f"{trace.path} has no region {wanted!r}; it has: {known}.")
@@ -134,7 +146,7 @@ def forward(trace: Trace, region: str | None = None) -> Forward:
     alike = [r for r, s in zip(found, sequences, strict=True) if s == commonest]
     example = alike[-1]
     return Forward(
-        region=found[0].name,
+        region=region or family_name(found[0]),
         instances=len(found),
         alike=len(alike),
         rows=tuple(_row(list(same)) for same in zip(*(r.work for r in alike), strict=True)),

@@ -10,8 +10,9 @@ from rung.insight.forward import Forward, WorkRow
 from rung.insight.spread import Spread
 
 
-def changed(diff: Diff) -> list[str]:
-    """What B does otherwise than A, most telling first."""
+def changed(diff: Diff, *, times: bool = True) -> list[str]:
+    """What B does otherwise than A, most telling first. `times=False` leaves out how long it took: for drawn
+    traces, whose widths are not measured."""
     return [
         *(_fusion(fusion) for fusion in diff.fused),
         *(
@@ -23,17 +24,17 @@ def changed(diff: Diff) -> list[str]:
         *_replaced(diff),
         *_counts(diff),
         *_graphs(diff),
-        *_dispatch(diff),
-        *_times(diff),
+        *_dispatch(diff, times),
+        *(_times(diff) if times else ()),
     ]
 
 
-def unchanged(diff: Diff) -> list[str]:
+def unchanged(diff: Diff, *, times: bool = True) -> list[str]:
     """What B does just as A."""
     found = _same_kernels(diff)
-    if diff.a.launches == diff.b.launches:
+    if diff.a.launches == diff.b.launches and diff.a.launches:
         found.append(f"{units.count(diff.a.launches, 'launch')} a forward")
-    if _overlap(diff.a.gpu_busy_ns, diff.b.gpu_busy_ns) and diff.a.gpu_busy_ns.median:
+    if times and _overlap(diff.a.gpu_busy_ns, diff.b.gpu_busy_ns) and diff.a.gpu_busy_ns.median:
         found.append(f"GPU time, within its spread: {units.duration(diff.b.gpu_busy_ns.median)}")
     return found
 
@@ -107,11 +108,11 @@ def _graphs(diff: Diff) -> list[str]:
     return [f"{replayed[0].launch} replays {units.count(len(replayed), 'piece')} of work with one launch"]
 
 
-def _dispatch(diff: Diff) -> list[str]:
+def _dispatch(diff: Diff, times: bool) -> list[str]:
     found = []
     if diff.b.pre_ops_ns and not diff.a.pre_ops_ns:
-        cost = units.duration(sum(diff.b.pre_ops_ns.values()))
-        found.append(f"every call now pays Dynamo's cache look-up, guards and a prologue: {cost}")
+        cost = f": {units.duration(sum(diff.b.pre_ops_ns.values()))}" if times else ""
+        found.append(f"every call now pays Dynamo's cache look-up, guards and a prologue{cost}")
     views_a, views_b = diff.a.launchless_ops, diff.b.launchless_ops
     gone = views_a.total() - views_b.total()
     if gone > 0:

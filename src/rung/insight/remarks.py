@@ -21,6 +21,8 @@ def bias_in_epilogue(forward: Forward) -> str | None:
     copied = any(r.op == "aten::addmm" and r.kind == "copy" for r in forward.rows)
     if not rows or copied or forward.op_names["aten::add"]:
         return None
+    if rows[0].category == "op":
+        return "aten::addmm multiplies and adds the bias in one op, there is no aten::add"
     named = any("bias" in r.decoded.fields.get("epilogue", ()) for r in rows)
     where = " (its name says bias)" if named else ""
     return f"aten::addmm is one kernel{where}: the bias rides in the GEMM's epilogue, there is no aten::add"
@@ -32,8 +34,9 @@ def copied_bias(forward: Forward) -> str | None:
     if not copies:
         return None
     moved = units.size(copies[0].work.nbytes) if copies[0].work.nbytes else "some bytes"
+    took = units.duration(copies[0].dur_ns.median)
     return (
-        f"inside {copies[0].op} {moved} are copied on the device before the GEMM, {units.duration(copies[0].dur_ns.median)}: "
+        f"inside {copies[0].op} {moved} are copied on the device before the GEMM, {took}: "
         "it looks like the bias copied into the output and accumulated onto, not an epilogue that reads it"
     )
 
@@ -43,7 +46,11 @@ def launchless(forward: Forward) -> str | None:
     if not ops:
         return None
     kinds = units.listing([name.removeprefix("aten::") for name in ops])
-    verb = "op launches nothing, it only rewrites" if ops.total() == 1 else "ops launch nothing, they only rewrite"
+    verb = (
+        "op launches nothing, it only rewrites"
+        if ops.total() == 1
+        else "ops launch nothing, they only rewrite"
+    )
     return f"{ops.total()} {verb} shape and stride: {kinds}"
 
 
@@ -90,7 +97,8 @@ def library_memsets(forward: Forward) -> str | None:
         return None
     if len(owned) == 1:
         return f"the memset ({units.size(owned[0])}) belongs to the GEMM library, right before its kernel"
-    return f"{len(owned)} memsets ({units.size(max(owned))} each) belong to the GEMM library, right before its kernels"
+    each = units.size(max(owned))
+    return f"{len(owned)} memsets ({each} each) belong to the GEMM library, right before its kernels"
 
 
 def round_trip(forward: Forward) -> str | None:

@@ -22,7 +22,9 @@ class Spread:
 
 
 def spread(values: Iterable[int]) -> Spread:
-    """The spread of at least one value. For an even number of them the median is the lower middle one, so that
-    it is always a value that occurred."""
+    """The spread of at least one value.
+
+    For an even number of them the median is the lower middle one, so that it is a value that occurred.
+    """
     ordered = sorted(values)
     return Spread(ordered[(len(ordered) - 1) // 2], ordered[0], ordered[-1])

@@ -70,8 +70,10 @@ def inputs(op: Op) -> list[Tensor]:
 
 
 def _is_scalar(op: Op, shape: list[int], dtype: str) -> bool:
-    """Kineto writes a Python number as shape [] with dtype `Scalar`, or as `double` / `long`; a 0-d tensor looks
-    the same and weighs next to nothing."""
+    """Kineto writes a Python number as shape [] with dtype `Scalar`, or as `double` / `long`.
+
+    A 0-d tensor looks the same and weighs next to nothing.
+    """
     return not shape and dtype in ("double", "long", "int", "bool", "float")
 
 

@@ -30,7 +30,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """The top-level ops of a region that launch work; work launched outside any op; launchless top-level ops."""
+    """A region's top-level ops that launch work, the work launched outside any op, the launchless ops."""
 
     nodes: tuple[Node, ...]
     loose: tuple[Kernel, ...]
@@ -50,7 +50,9 @@ def tree(region: Region) -> Tree:
     return Tree(nodes, tuple(loose), launchless)
 
 
-def _siblings(ops: Sequence[Op], kernels_of: dict[int, list[Kernel]]) -> tuple[tuple[Node, ...], Counter[str]]:
+def _siblings(
+    ops: Sequence[Op], kernels_of: dict[int, list[Kernel]]
+) -> tuple[tuple[Node, ...], Counter[str]]:
     nodes: list[Node] = []
     launchless: Counter[str] = Counter()
     for op in ops:

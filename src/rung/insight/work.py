@@ -67,8 +67,8 @@ _GEMM_INPUTS: dict[str, Callable[[list[tuple[int, ...]]], Gemm | None]] = {
 def output_of(op: Op) -> Tensor | None:
     """The tensor an op leaves: exact for matrix products and for pointwise ops, else None.
 
-    A pointwise op's output has its inputs' broadcast shape and, here, their common dtype; with mixed dtypes the
-    recording does not tell which one results.
+    A pointwise op's output has its inputs' broadcast shape and, here, their common dtype; with mixed dtypes
+    the recording does not tell which one results.
     """
     tensors = inputs(op)
     gemm = gemm_of(op)

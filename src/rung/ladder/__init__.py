@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rung.ladder.climb import make_rung, record_rung
+from rung.ladder.climb import make_rung, record_opening, record_rung
 from rung.ladder.linear_facts import Layout, LinearFacts, linear_facts
 from rung.ladder.values import Rung
 from rung.ladder.workloads import LADDER, LINEAR, MATMUL_ADD, MLP, get_rung
@@ -18,5 +18,6 @@ __all__ = [
     "get_rung",
     "linear_facts",
     "make_rung",
+    "record_opening",
     "record_rung",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from rung.errors import UsageError
 from rung.ladder.values import Parameters, Rung
@@ -43,6 +44,20 @@ def record_rung(
     ]
 
 
+def record_opening(
+    rung: Rung, *, device: str | None = None, dtype: str = "bfloat16", settings: Settings | None = None
+) -> list[Recording | Skipped]:
+    """Records the rung's first parameter set cold, eager alone: only what runs first in a process is cold.
+
+    Raises what `record_rung` raises.
+    """
+    require_torch()
+    where = resolve_device(device) if device else default_device()
+    cold = replace(settings or Settings(), cold=True)
+    first = rung.defaults(where.type)[0]
+    return record_rung(rung, first, variants=["eager"], device=str(where), dtype=dtype, settings=cold)
+
+
 def make_rung(rung: Rung, parameters: Parameters, device: str, dtype: str, settings: Settings) -> Work:
     """The rung's workload as a Work, from the settings' seed: the same weights and inputs each time."""
     torch = require_torch()
@@ -56,7 +71,8 @@ def make_rung(rung: Rung, parameters: Parameters, device: str, dtype: str, setti
         # In a model the layer before wants its gradient: that is one GEMM more for each linear.
         inputs = tuple(x.requires_grad_() for x in inputs)
     about = {**parameters, "rung": rung.name, "dtype": str(chosen).removeprefix("torch.")}
-    return Work(fn, inputs, {}, rung.folder(parameters), region, about)
+    folder = rung.folder(parameters) + ("-cold" if settings.cold else "")
+    return Work(fn, inputs, {}, folder, region, about)
 
 
 def _check_variants(rung: Rung, variants: Iterable[str] | None) -> list[str]:

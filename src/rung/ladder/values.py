@@ -22,7 +22,7 @@ class Rung:
     `gpu` and `cpu` are the parameter sets that it is climbed with, the first being the one that single
     parameters overlay. `kernels` is the number of kernels that one forward runs in each variant (copies and
     memsets aside; on a CPU the compute ops that stand in for kernels). `build(parameters, device, dtype)`
-    gives the callable and its inputs.
+    gives the callable and its inputs. A rung that `opens_cold` shows the very first call before all else.
     """
 
     name: str
@@ -34,6 +34,7 @@ class Rung:
     gpu: tuple[Parameters, ...]
     cpu: tuple[Parameters, ...]
     build: Build
+    opens_cold: bool = False
 
     @property
     def variants(self) -> tuple[str, ...]:

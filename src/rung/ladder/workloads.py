@@ -48,6 +48,7 @@ MATMUL_ADD = Rung(
     gpu=({"size": 64}, {"size": 4096}),
     cpu=({"size": 64}, {"size": 1024}),
     build=_build_matmul_add,
+    opens_cold=True,
 )
 
 LINEAR = Rung(

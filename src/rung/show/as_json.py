@@ -9,7 +9,9 @@ import msgspec
 
 from rung.insight.compare import Diff
 from rung.insight.forward import Forward
+from rung.insight.guess import Verdict
 from rung.insight.narrate import changed, unchanged
+from rung.ladder.story import Scene, Story
 from rung.trace import Kernel, Region, Trace
 
 SCHEMA_VERSION = 1
@@ -115,3 +117,52 @@ def forward_json(forward: Forward) -> dict[str, Any]:
         "gpu_busy_ns": forward.gpu_busy_ns.median,
         "cpu_ns": forward.cpu_ns.median,
     }
+
+
+def story_json(story: Story, verdicts: list[Verdict]) -> dict[str, Any]:
+    """`rung climb --json`. Its parameters are those of the first scene; each variant names its own."""
+    told = [scene for scene in story.scenes if scene.chapters]
+    parameters = [_parameters(scene) for scene in told]
+    return {
+        "rung": story.rung.name,
+        "device": next((_device(scene) for scene in told), None),
+        "parameters": parameters[0] if parameters else {},
+        "variants": [variant for scene in story.scenes for variant in _variants(scene)],
+        "guess": {"held": all(verdicts), "scenes": [v.to_dict() for v in verdicts]} if verdicts else None,
+        "layouts": asdict(story.layouts) if story.layouts else None,
+        "diffs": [
+            diff_json(diff, str(scene.chapters[0].path), str(chapter.path))
+            for scene in told
+            for diff, chapter in zip(scene.diffs, scene.chapters[1:], strict=True)
+        ],
+    }
+
+
+def _device(scene: Scene) -> str | None:
+    return scene.device or scene.made.get("device_name") or scene.made.get("device")
+
+
+def _parameters(scene: Scene) -> dict[str, Any]:
+    return dict(scene.made.get("parameters") or {})
+
+
+def _variants(scene: Scene) -> list[dict[str, Any]]:
+    common = {"scene": scene.name, "parameters": _parameters(scene), "drawn": bool(scene.made.get("drawn"))}
+    nothing = dict.fromkeys(("kernels", "copies", "memsets", "launches", "gpu_busy_ns", "cpu_ns"))
+    told = [
+        {
+            "name": chapter.variant,
+            "trace": str(chapter.path),
+            "skipped": None,
+            **forward_json(chapter.forward),
+            **common,
+            "limit": chapter.bound.limit,
+            "remarks": list(chapter.remarks),
+        }
+        for chapter in scene.chapters
+    ]
+    left_out = [
+        {"name": source.variant, "trace": None, "skipped": source.skipped, **nothing, **common}
+        for source in scene.skipped
+    ]
+    return [*told, *left_out]

@@ -20,7 +20,8 @@ def side_by_side(labels: Sequence[str], forwards: Sequence[Forward]) -> Table:
         values = [pick(forward) for forward in forwards]
         if any(values):
             made.add_row(label, *map(str, values))
-    for label, pick in _TIMES:
+    on_gpu = any(forward.gpu_busy_ns.median for forward in forwards)
+    for label, pick in _TIMES if on_gpu else _TIMES[1:2]:
         values = [pick(forward) for forward in forwards]
         if any(values):
             made.add_row(label, *(_against(values[0], value, i) for i, value in enumerate(values)))
@@ -46,7 +47,7 @@ def _against(first: int, value: int, position: int) -> str:
 
 
 def verdict(changed: Sequence[str], unchanged: Sequence[str]) -> RenderableType:
-    """The two columns every rung ends with, one under the other: a terminal is seldom wide enough for both."""
+    """The two lists every rung ends with, one under the other: few terminals are wide enough for both."""
     return Group(
         Text("What changed", style="bold"),
         *_points(changed, "nothing"),
@@ -57,10 +58,11 @@ def verdict(changed: Sequence[str], unchanged: Sequence[str]) -> RenderableType:
 
 
 def _points(sentences: Sequence[str], otherwise: str) -> list[Table]:
-    return [_point(sentence) for sentence in sentences or (otherwise,)]
+    return [point(sentence) for sentence in sentences or (otherwise,)]
 
 
-def _point(sentence: str) -> Table:
+def point(sentence: str) -> Table:
+    """A sentence behind a dot, wrapped beside it."""
     made = Table.grid(padding=(0, 1))
     made.add_row("  ·", Text(sentence))
     return made

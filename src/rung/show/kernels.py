@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from rich.table import Table
 
@@ -13,34 +13,63 @@ from rung.insight.spread import Spread
 
 def table(*headings: str, right: Sequence[int] = (), title: str | None = None) -> Table:
     """A bare table: no lines, headings dim, numbers flush right."""
-    made = Table(box=None, header_style="dim", pad_edge=False, padding=(0, 2, 0, 0), title=title, title_justify="left")
+    made = Table(
+        box=None, header_style="dim", pad_edge=False, padding=(0, 2, 0, 0), title=title, title_justify="left"
+    )
     for i, heading in enumerate(headings):
         made.add_column(heading, justify="right" if i in right else "left", no_wrap=i in right)
     return made
 
 
-def in_order(rows: Sequence[WorkRow]) -> Table:
-    """One line a kernel, numbered; copies and memsets stand between them without a number."""
-    made = table("#", "op", "kernel", "shapes", "work", "time", "spread", "rate", right=(0, 4, 5, 7))
-    first_seen: dict[str, int] = {}
-    number = 0
-    for row in rows:
-        is_kernel = row.category in ("kernel", "op")
-        number += is_kernel
-        seen = first_seen.setdefault(row.name, number) if is_kernel else number
-        what = names.short(row.decoded) if seen == number else f"same kernel as {seen}"
-        made.add_row(
-            str(number) if is_kernel else "",
-            row.op or "",
-            f"{what}{', after an occupancy query' if row.occupancy_query else ''}",
-            shapes(row),
-            work(row),
-            units.duration(row.dur_ns.median),
-            spread(row.dur_ns),
-            rate(row),
-            style=None if is_kernel else "dim",
-        )
+def in_order(rows: Sequence[WorkRow], doubtful: Container[str] = ()) -> Table:
+    """One line a kernel, numbered; copies and memsets stand between them without a number.
+
+    The times of kernels whose name is `doubtful` carry a `~`. Columns with nothing to say are left out.
+    """
+    numbers = _numbers(rows)
+    columns = [
+        ("#", True, [str(n) if n else "" for n in numbers]),
+        ("op", False, [row.op or "" for row in rows]),
+        ("kernel", False, _descriptions(rows, numbers)),
+        ("launch", False, _launches(rows)),
+        ("shapes", False, [shapes(row) for row in rows]),
+        ("work", True, [work(row) for row in rows]),
+        ("time", True, [f"{_tilde(row, doubtful)}{units.duration(row.dur_ns.median)}" for row in rows]),
+        ("spread", False, [spread(row.dur_ns) for row in rows]),
+        ("rate", True, ["" if row.name in doubtful else rate(row) for row in rows]),
+    ]
+    columns = [column for column in columns if any(column[2])]
+    made = table(*(heading for heading, _, _ in columns), right=[i for i, c in enumerate(columns) if c[1]])
+    for number, cells in zip(numbers, zip(*(cells for _, _, cells in columns), strict=True), strict=True):
+        made.add_row(*cells, style=None if number else "dim")
     return made
+
+
+def _numbers(rows: Sequence[WorkRow]) -> list[int]:
+    """1, 2, 3 for kernels; 0 for copies and memsets."""
+    kernels = iter(range(1, len(rows) + 1))
+    return [next(kernels) if row.category in ("kernel", "op") else 0 for row in rows]
+
+
+def _descriptions(rows: Sequence[WorkRow], numbers: Sequence[int]) -> list[str]:
+    """In plain words; a kernel seen before is named by its number."""
+    first: dict[str, int] = {}
+    found = []
+    for row, number in zip(rows, numbers, strict=True):
+        seen = first.setdefault(row.name, number)
+        found.append(names.short(row.decoded) if seen == number else f"same kernel as {seen}")
+    return found
+
+
+def _launches(rows: Sequence[WorkRow]) -> list[str]:
+    """How each was launched, where some ask for their occupancy first and some do not."""
+    if not any(row.occupancy_query for row in rows):
+        return [""] * len(rows)
+    return ["query + launch" if row.occupancy_query else "launch" for row in rows]
+
+
+def _tilde(row: WorkRow, doubtful: Container[str]) -> str:
+    return "~" if row.name in doubtful else ""
 
 
 def gathered(rows: Sequence[WorkRow], limit: int = 20) -> Table:

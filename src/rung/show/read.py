@@ -20,7 +20,7 @@ MANY = 30
 
 
 def report(trace: Trace, forwards: list[Forward], tree: Tree, *, everything: bool = False) -> RenderableType:
-    """A trace at a glance: what it is, its regions, the first of `forwards` kernel by kernel, its chain tree."""
+    """A trace at a glance: what it is, its regions, the first of them kernel by kernel and as a tree."""
     parts: list[RenderableType] = [heading(trace), *warnings(trace), ""]
     if len(forwards) > 1:
         parts += [regions(forwards), ""]
@@ -40,7 +40,9 @@ def heading(trace: Trace) -> Text:
     where = trace.device or ("no GPU" if trace.stand_in else "device not named")
     rank = f"   rank {trace.rank}" if trace.rank is not None else ""
     text = Text(trace.path, style="bold")
-    text.append(f"   {where}{rank}   {units.duration(trace.span_ns)}, {trace.events} events", style="not bold")
+    text.append(
+        f"   {where}{rank}   {units.duration(trace.span_ns)}, {trace.events} events", style="not bold"
+    )
     return text
 
 
@@ -82,7 +84,9 @@ def summary(forward: Forward) -> Text:
 def counts(forward: Forward) -> str:
     """`5 kernels + 2 memsets, 7 launches`"""
     parts = [units.count(forward.kernels, "kernel")]
-    parts += [units.count(n, noun) for n, noun in ((forward.copies, "copy"), (forward.memsets, "memset")) if n]
+    parts += [
+        units.count(n, noun) for n, noun in ((forward.copies, "copy"), (forward.memsets, "memset")) if n
+    ]
     launches = f", {units.count(forward.launches, 'launch')}" if forward.launches else ""
     return f"{' + '.join(parts)}{launches}"
 
@@ -125,13 +129,21 @@ def _straightened(node: Node) -> tuple[str, Node]:
 
 def _kernel_line(kernel: Kernel) -> Text:
     launch = kernel.launch
-    via = f"  via {launch.name}" if launch is not None else "" if kernel.category == "op" else "  launch not recorded"
+    via = (
+        f"  via {launch.name}"
+        if launch is not None
+        else ""
+        if kernel.category == "op"
+        else "  launch not recorded"
+    )
     text = Text(names.short(kernel.decoded), style="cyan")
     text.append(f"  {units.duration(kernel.dur_ns)}{via}", style="dim not cyan")
     return text
 
 
 def _launchless(ops: Counter[str]) -> Text:
-    shown = ", ".join(f"{name.removeprefix('aten::')}{f' x{n}' if n > 1 else ''}" for name, n in ops.most_common(8))
+    shown = ", ".join(
+        f"{name.removeprefix('aten::')}{f' x{n}' if n > 1 else ''}" for name, n in ops.most_common(8)
+    )
     more = ", ..." if len(ops) > 8 else ""
     return Text(f"{units.count(ops.total(), 'op')} launching nothing: {shown}{more}", style="dim")

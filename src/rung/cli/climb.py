@@ -1,0 +1,155 @@
+"""`rung climb`"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rung.insight.guess import Guess, Verdict
+    from rung.ladder import Rung
+    from rung.ladder.story import Source, Story
+    from rung.recording import Settings
+
+SIZES = ("size", "batch", "seq", "dim", "hidden", "in_dim", "out_dim")
+
+
+def climb(
+    rung: Annotated[str, typer.Argument(help="matmul-add, linear or mlp.", show_default=False)],
+    size: Annotated[
+        int | None, typer.Option(help="matmul-add: rows and columns of all three matrices.")
+    ] = None,
+    batch: Annotated[int | None, typer.Option(help="linear, mlp: batch size.")] = None,
+    in_dim: Annotated[int | None, typer.Option(help="linear: input features.")] = None,
+    out_dim: Annotated[int | None, typer.Option(help="linear: output features.")] = None,
+    seq: Annotated[int | None, typer.Option(help="mlp: sequence length.")] = None,
+    dim: Annotated[int | None, typer.Option(help="mlp: model dimension.")] = None,
+    hidden: Annotated[int | None, typer.Option(help="mlp: hidden dimension.")] = None,
+    dtype: Annotated[str, typer.Option(help="Dtype of weights and inputs.")] = "bfloat16",
+    variants: Annotated[str | None, typer.Option(help="Some of eager,compiled,liger,rung.")] = None,
+    compile_mode: Annotated[str | None, typer.Option(help="torch.compile's mode for `compiled`.")] = None,
+    warmup: Annotated[
+        bool | None,
+        typer.Option(
+            "--warmup/--no-warmup", help="Warm up first, or record the very first call.", show_default=False
+        ),
+    ] = None,
+    train: Annotated[bool, typer.Option("--train", help="A step is forward and backward.")] = False,
+    device: Annotated[
+        str | None, typer.Option(help="cpu, cuda or cuda:N. (default: cuda if there is one)")
+    ] = None,
+    recorded: Annotated[
+        str | None,
+        typer.Option(help="Tell it from recordings: h200, or article (drawn from its published times)."),
+    ] = None,
+    guess: Annotated[str | None, typer.Option(help='Your guess about eager, as "kernels=5, gemm=3".')] = None,
+    no_guess: Annotated[bool, typer.Option("--no-guess", help="Do not ask.")] = False,
+    out: Annotated[Path, typer.Option(help="The folder for the traces.")] = Path("traces"),
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Climb a rung: record it in several variants, and say kernel by kernel what each one does."""
+    from rung.cli.output import working
+    from rung.ladder import get_rung
+    from rung.ladder.story import tell
+
+    the_rung = get_rung(rung)
+    sizes = zip(SIZES, (size, batch, seq, dim, hidden, in_dim, out_dim), strict=True)
+    given = {name: value for name, value in sizes if value is not None}
+    chosen = [v.strip() for v in variants.split(",") if v.strip()] if variants is not None else None
+    if recorded is not None:
+        from rung.ladder.shipped import recorded as find
+
+        _refuse_with_recorded(device=device, compile_mode=compile_mode, train=train or None)
+        found = find(the_rung, recorded, out, parameters=given, variants=chosen, warm=warmup)
+    else:
+        from rung.recording import Settings
+
+        settings = Settings(out=out, train=train, compile_mode=compile_mode)
+        with working(f"recording {rung}"):
+            found = _record(the_rung, given, chosen, device, dtype, warmup, settings)
+    wanted = _guess(guess, ask=not (no_guess or json))
+    layouts = None
+    if recorded is None and the_rung.name == "linear":
+        from rung.ladder import linear_facts
+
+        with working("compiling, to see which strides it insists on"):
+            layouts = linear_facts(given, device=device, dtype=dtype)
+    story = tell(the_rung, found, layouts)
+    verdicts = _judge(wanted, story)
+    _show(story, verdicts, found, json)
+    if guess is not None and not all(verdict.held for verdict in verdicts):
+        raise typer.Exit(1)
+
+
+def _refuse_with_recorded(**options: object) -> None:
+    from rung.errors import UsageError
+
+    for name, value in options.items():
+        if value is not None:
+            raise UsageError(
+                f"--{name.replace('_', '-')} says how to record; --recorded shows what was recorded before."
+            )
+
+
+def _record(
+    rung: Rung,
+    given: dict[str, int],
+    variants: list[str] | None,
+    device: str | None,
+    dtype: str,
+    warm: bool | None,
+    settings: Settings,
+) -> list[Source]:
+    """Record what was asked for; a rung asked for as it stands may open with its very first call."""
+    from dataclasses import replace
+
+    from rung.ladder import record_opening, record_rung
+    from rung.ladder.story import sources
+
+    results = []
+    if rung.opens_cold and warm is None and not given and variants is None:
+        results += record_opening(rung, device=device, dtype=dtype, settings=settings)
+    settings = replace(settings, cold=warm is False)
+    results += record_rung(rung, given, variants=variants, device=device, dtype=dtype, settings=settings)
+    return sources(results)
+
+
+def _guess(written: str | None, *, ask: bool) -> Guess | None:
+    from rung.insight.guess import guess
+
+    if written is not None:
+        return guess(*(part for part in written.split(",") if part.strip()))
+    if not ask or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+    from rich.console import Console
+
+    from rung.show.guess import ask as put_questions
+
+    return put_questions(Console(stderr=True))
+
+
+def _judge(wanted: Guess | None, story: Story) -> list[Verdict]:
+    """The guess against the first variant of each scene."""
+    from rung.trace import read
+
+    return (
+        [wanted.check(read(scene.chapters[0].path)) for scene in story.scenes if scene.chapters]
+        if wanted
+        else []
+    )
+
+
+def _show(story: Story, verdicts: list[Verdict], found: list[Source], json: bool) -> None:
+    from rung.cli.output import stdout
+    from rung.show import as_json
+    from rung.show.climb import pages
+
+    if json:
+        typer.echo(as_json.encode(as_json.story_json(story, verdicts)))
+        return
+    console = stdout()
+    for part in pages(story, verdicts):
+        console.print(part)

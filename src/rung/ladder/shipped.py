@@ -1,0 +1,90 @@
+"""Recordings that come with the package, for machines without a GPU; and the article's, drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from rung.errors import UsageError
+from rung.ladder import article
+from rung.ladder.story import Source
+from rung.ladder.values import Parameters, Rung
+
+RECORDINGS = Path(__file__).parent / "recordings"
+ARTICLE = "article"
+SUFFIX = ".json.gz"
+COLD, WARM = "-cold", "-warm"
+
+
+def collections() -> list[str]:
+    """What `--recorded` can name: devices with recordings, and the article."""
+    devices = sorted(p.name for p in RECORDINGS.iterdir() if p.is_dir()) if RECORDINGS.is_dir() else []
+    return [*devices, ARTICLE]
+
+
+def recorded(
+    rung: Rung,
+    collection: str,
+    folder: Path,
+    *,
+    parameters: Parameters | None = None,
+    variants: Iterable[str] | None = None,
+    warm: bool | None = None,
+) -> list[Source]:
+    """The traces of a rung in a collection; drawn ones are written below `folder`.
+
+    All of them, or those with these parameters, variants, and a warm-up (`warm`) or without one.
+
+    Raises:
+        UsageError: there is no such collection, or it has nothing of the kind.
+    """
+    if collection not in collections():
+        raise UsageError(f"there are no recordings {collection!r}: give {', '.join(collections())}.")
+    found = (
+        _drawn(rung, folder / ARTICLE) if collection == ARTICLE else _shipped(rung, RECORDINGS / collection)
+    )
+    scene = rung.folder(rung.parameters("cuda", parameters)) if parameters else None
+    if parameters and rung.parameters("cuda", parameters) not in rung.gpu:
+        sets = "; ".join(", ".join(f"{k} {v}" for k, v in one.items()) for one in rung.gpu)
+        raise UsageError(f"{rung.name} was recorded with {sets}; for other sizes leave --recorded out.")
+    wanted = None if variants is None else set(variants)
+    chosen = [
+        source
+        for source in found
+        if (scene is None or source.scene.removesuffix(COLD).removesuffix(WARM) == scene)
+        and (wanted is None or source.variant in wanted)
+        and (warm is None or source.scene.endswith(COLD) != warm)
+    ]
+    if not chosen:
+        there = ", ".join(f"{source.scene}/{source.variant}" for source in found)
+        raise UsageError(
+            f"the {collection} recordings of {rung.name} have none like that; there are: {there}."
+        )
+    return chosen
+
+
+def _shipped(rung: Rung, home: Path) -> list[Source]:
+    return [
+        Source(scene.name, path.name.removesuffix(SUFFIX), path)
+        for scene in sorted(home.iterdir(), key=_telling_order)
+        if scene.name == rung.name or scene.name.startswith(f"{rung.name}-")
+        for path in sorted(
+            scene.glob(f"*{SUFFIX}"), key=lambda p: rung.variants.index(p.name.removesuffix(SUFFIX))
+        )
+    ]
+
+
+def _telling_order(scene: Path) -> tuple[int, bool, str]:
+    """By size, cold before warm."""
+    sizes = [int(part) for part in scene.name.split("-") if part.isdigit()]
+    return (sizes[0] if sizes else 0, not scene.name.endswith(COLD), scene.name)
+
+
+def _drawn(rung: Rung, folder: Path) -> list[Source]:
+    """The article's variants: `64-cold-eager` is variant eager of the scene matmul-add-64-cold."""
+    found = []
+    for drawn in article.drawn_variants(rung.name):
+        *scene, variant = drawn.split("-")
+        name = "-".join([rung.name, *scene])
+        found.append(Source(name, variant, article.write(rung.name, drawn, folder)))
+    return found

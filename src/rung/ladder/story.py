@@ -1,0 +1,114 @@
+"""A climbed rung as plain data: each variant's forward, remarks on it, and what differs from the first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rung.insight.bound import Bound, bound
+from rung.insight.compare import Diff, compare
+from rung.insight.forward import Forward, forward, instances
+from rung.insight.remarks import remarks
+from rung.ladder.linear_facts import LinearFacts
+from rung.ladder.values import Rung
+from rung.recording import Recording, Skipped
+from rung.trace import read
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where one variant's trace lies, or why there is none. `scene` tells parameter sets apart."""
+
+    scene: str
+    variant: str
+    path: Path | None = None
+    skipped: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """One variant of a scene, told from its trace."""
+
+    variant: str
+    path: Path
+    forward: Forward
+    bound: Bound
+    remarks: tuple[str, ...]
+    unpublished: frozenset[str] = frozenset()
+    """In a drawn trace, the names whose width its source does not print."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """One parameter set, warm or cold: its variants, and each one's diff from the first.
+
+    `made` is what the traces say of their own making (`metadata["rung"]`): parameters, dtype, device,
+    versions, and whether they were `drawn` instead of recorded.
+    """
+
+    name: str
+    device: str | None
+    made: Mapping[str, Any]
+    chapters: tuple[Chapter, ...]
+    skipped: tuple[Source, ...]
+    diffs: tuple[Diff, ...]
+
+    @property
+    def drawn(self) -> bool:
+        return bool(self.made.get("drawn"))
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """All scenes of a rung; for `linear`, recorded here, also what strides have to do with it."""
+
+    rung: Rung
+    scenes: tuple[Scene, ...]
+    layouts: LinearFacts | None = None
+
+
+def sources(results: Iterable[Recording | Skipped]) -> list[Source]:
+    """Fresh recordings as sources."""
+    return [
+        Source(r.name, r.variant, r.path)
+        if isinstance(r, Recording)
+        else Source(r.name, r.variant, None, r.reason)
+        for r in results
+    ]
+
+
+def tell(rung: Rung, found: Sequence[Source], layouts: LinearFacts | None = None) -> Story:
+    """Read the traces and put them side by side, scene by scene, the first variant being the measure.
+
+    Raises:
+        UnreadableTraceError: one of the paths holds no trace.
+    """
+    names = dict.fromkeys(source.scene for source in found)
+    scenes = (_scene(name, [s for s in found if s.scene == name]) for name in names)
+    return Story(rung, tuple(scenes), layouts)
+
+
+def _scene(name: str, found: Sequence[Source]) -> Scene:
+    chapters: list[Chapter] = []
+    device: str | None = None
+    made: dict[str, Any] = {}
+    for source in found:
+        if source.path is None:
+            continue
+        trace = read(source.path)
+        own = trace.header.get("rung") or {}
+        device, made = device or trace.device, made or own
+        told = forward(trace)
+        lines = remarks(told, instances(trace, told.region))
+        doubtful = frozenset(own.get("unpublished", ()))
+        chapters.append(Chapter(source.variant, source.path, told, bound(told), tuple(lines), doubtful))
+    return Scene(
+        name,
+        device,
+        made,
+        tuple(chapters),
+        tuple(s for s in found if s.path is None),
+        tuple(compare(chapters[0].forward, c.forward) for c in chapters[1:]),
+    )

@@ -1,0 +1,95 @@
+"""`rung climb` in a terminal: a scene's variants one by one, then side by side, then what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from rung.insight.guess import Verdict
+from rung.insight.narrate import changed, unchanged
+from rung.ladder.story import Chapter, Scene, Story
+from rung.show import guess, kernels, layouts
+from rung.show.diff import point, side_by_side, verdict
+from rung.show.read import MANY, counts, summary
+
+DRAWN = (
+    "drawn from the article's published names and times, not recorded; "
+    "~ marks a width it does not print, drawn by a rule"
+)
+
+
+def pages(story: Story, verdicts: Sequence[Verdict]) -> Iterator[RenderableType]:
+    """The whole story: title, scene by scene with the verdict on the guess, then where to go next."""
+    title = Text(story.rung.title, style="bold")
+    title.append(f"   {story.rung.expression}", style="not bold")
+    yield title
+    judged = iter(verdicts)
+    for scene in story.scenes:
+        yield ""
+        yield _setting(scene)
+        if scene.chapters and verdicts:
+            yield ""
+            yield guess.render(next(judged))
+        yield from _scene(scene)
+    if story.layouts:
+        yield ""
+        yield from layouts.lines(story.layouts)
+    yield ""
+    yield Text(story.rung.lesson, style="bold")
+    yield from _next(story)
+
+
+def _scene(scene: Scene) -> Iterator[RenderableType]:
+    for chapter in scene.chapters:
+        yield ""
+        yield from _chapter(chapter)
+    for source in scene.skipped:
+        yield Text(f"\n{source.variant} left out: {source.skipped}", style="dim")
+    if len(scene.chapters) > 1 and not scene.drawn:
+        yield ""
+        yield side_by_side([c.variant for c in scene.chapters], [c.forward for c in scene.chapters])
+    for diff, chapter in zip(scene.diffs, scene.chapters[1:], strict=True):
+        yield Text(f"\n{scene.chapters[0].variant} -> {chapter.variant}", style="bold cyan")
+        yield verdict(changed(diff, times=not scene.drawn), unchanged(diff, times=not scene.drawn))
+
+
+def _next(story: Story) -> Iterator[RenderableType]:
+    """Commands that go on from here, with the traces just shown."""
+    paths = [str(c.path) for scene in story.scenes[-1:] for c in scene.chapters]
+    if not paths:
+        return
+    yield Text(f"\nNext: rung read {paths[0]}", style="dim")
+    if len(paths) > 1:
+        yield Text(f"      rung diff {paths[0]} {paths[1]}", style="dim")
+
+
+def _setting(scene: Scene) -> Text:
+    """Parameters, dtype, device and versions, on one line."""
+    made = scene.made
+    parameters = made.get("parameters") or {}
+    sizes = [f"{k.replace('_', ' ')} {v}" for k, v in parameters.items() if k not in ("rung", "dtype")]
+    words = [", ".join([*sizes, str(parameters.get("dtype", "")).replace("bfloat16", "bf16")]).strip(", ")]
+    if (made.get("schedule") or {}).get("cold") or scene.name.endswith("-cold"):
+        words.append("cold: nothing ran before")
+    where = scene.device or made.get("device_name") or made.get("device") or "unknown device"
+    if scene.drawn:
+        words.append(f"{where}, {DRAWN}")
+    else:
+        versions = f", torch {made['torch']}" if made.get("torch") else ""
+        words.append(f"recorded on {where}{versions}")
+    return Text("   ".join(word for word in words if word), style="dim")
+
+
+def _chapter(chapter: Chapter) -> Iterator[RenderableType]:
+    forward, doubtful = chapter.forward, chapter.unpublished
+    line = Text(f"{chapter.variant}   ", style="bold magenta")
+    if doubtful:
+        yield line.append(counts(forward), style="not bold default")
+    else:
+        yield line.append_text(summary(forward))
+    few = len(forward.rows) <= MANY
+    yield kernels.in_order(forward.rows, doubtful) if few else kernels.gathered(forward.rows)
+    for sentence in (*(() if doubtful else (chapter.bound.sentence,)), *chapter.remarks):
+        yield point(sentence)
