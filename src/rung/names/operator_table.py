@@ -29,7 +29,8 @@ _TABLES: dict[Kind, str] = {
         miopen_convolution_add_relu miopen_convolution_transpose miopen_depthwise_convolution
         mkldnn_convolution _convolution_pointwise _conv_depthwise2d conv_depthwise3d thnn_conv2d
         _slow_conv2d_forward slow_conv3d slow_conv3d_forward slow_conv_dilated2d slow_conv_dilated3d
-        slow_conv_transpose2d slow_conv_transpose3d _nnpack_spatial_convolution _mps_convolution""",
+        slow_conv_transpose2d slow_conv_transpose3d _nnpack_spatial_convolution
+        cudnn_convolution_backward_weight cudnn_convolution_backward_input _mps_convolution""",
     "normalization": """
         layer_norm native_layer_norm rms_norm _fused_rms_norm group_norm native_group_norm instance_norm
         batch_norm native_batch_norm cudnn_batch_norm miopen_batch_norm _batch_norm_impl_index

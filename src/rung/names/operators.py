@@ -13,7 +13,7 @@ from rung.names.operator_table import METADATA_OPS, kind_of_op, out_of_place
 _WRAPPERS = re.compile(
     r"TorchDynamo Cache Lookup|Pregraph bytecode|AOTDispatcher Runtime Wrapper Prologue"
     r"|Torch-Compiled Region: .*|## Call CompiledFxGraph .*|CompiledFunction(Backward)?"
-    r"|.* \(dynamo_timed\)|ProfilerStep#\d+|detach"
+    r"|.* \(dynamo_timed\)|ProfilerStep#\d+|detach|record_param_comms"
     # The autograd engine's own spans: the op that computes a gradient is a child of its node.
     r"|autograd::engine::evaluate_function: .*|torch::autograd::\w+|\w+Backward\d*"
 )
@@ -55,9 +55,11 @@ def decode_op(name: str) -> Decoded:
         return Decoded(name, "unknown", "other", {}, (name,) if name else ())
     op = match["op"]
     kind = kind_of_op(op)
+    if match["namespace"] in ("c10d", "_c10d_functional"):
+        kind = "collective"
     fields: dict[str, Any] = {"namespace": match["namespace"], "op": op}
     if kind in ("pointwise", "reduction"):
-        base = out_of_place(op)
+        base = out_of_place(op).removeprefix("_foreach_")
         fields["functor"] = _FUNCTORS.get(base, base)
     family = "aten-op" if match["namespace"] == "aten" else "torch-op"
     return Decoded(name, family, kind or "other", fields, () if kind else (op,))
