@@ -16,7 +16,7 @@ RANK = {Role.FRAME: 0, Role.ANNOTATION: 1, Role.OP: 2, Role.CALL: 3}
 def presumed_ends(spans: Spans) -> Ints:
     """Ends (absolute ns) for nesting.
 
-    A span whose end was lost lasts until the next of its role on its thread begins, or the one around it ends.
+    A span whose end was lost lasts until the next of its role on its thread begins or the one around it ends.
     """
     end = spans.end
     endless = np.flatnonzero(spans.times.endless & spans.timed & spans.has(*RANK))

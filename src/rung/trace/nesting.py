@@ -34,7 +34,7 @@ def nest(start: Ints, end: Ints, thread: Ints, frame: Bools | None = None) -> Ne
 
     Spans that cross (b starts inside a and ends after it) are counted, and for the nesting alone b is taken
     to end with a: the recorder's clocks differ by a microsecond between annotations and Python frames.
-    But an annotation or op that a Python `frame` opens, and that lies for the most part behind it, is taken to
+    But an annotation or op that a Python `frame` opens, and that lies mostly behind it, is taken to
     lie beside it: `record_function.__enter__` returns long before its range ends.
     """
     frame = np.zeros(len(start), dtype=bool) if frame is None else frame

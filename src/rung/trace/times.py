@@ -22,7 +22,7 @@ class Times:
     """Absolute ns, one row a span.
 
     `timed` is false for rows whose start is missing or lost: they are counted, never summed. `dur` holds
-    nothing negative; `raw_dur` is as recorded, `NO_TIME` where nothing was. `endless` spans have a start only.
+    nothing negative; `raw_dur` is as recorded, `NO_TIME` where nothing was. `endless` spans have no end.
     """
 
     start: Ints
