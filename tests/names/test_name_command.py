@@ -28,7 +28,7 @@ def test_one_name_is_explained() -> None:
     assert run("volta_sgemm_128x64_nn") == (
         "GEMM, cuBLAS, built for Volta, ordinary cores, no tensor cores\n"
         "  inputs fp32, accumulates in fp32, output fp32\n"
-        "  tile 128 x 64    neither transposed (nn)\n"
+        "  tile 128 x 64    neither transposed (nn): x @ w\n"
     )
 
 

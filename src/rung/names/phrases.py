@@ -50,7 +50,10 @@ _UNITS = {
     "simt": "ordinary cores, no tensor cores",
 }
 _COPIES = {"H": "host", "D": "device", "P": "peer", "A": "array"}
-_LINEAR = "x @ w.T as nn.Linear stores it"
+_BLAS_LAYOUTS = ("cublas", "cutlass", "tensile", "xmma")
+_PRODUCTS = {"tn": "x @ w.T as nn.Linear stores it", "nn": "x @ w", "nt": "x.T @ w"}
+_MANY = 6
+"""Above this many merged ops a table's row names the first ones only."""
 
 
 def short(decoded: Decoded) -> str:
@@ -72,9 +75,11 @@ def _work(decoded: Decoded, with_tile: bool = True) -> str:
 
 
 def _short_inductor(decoded: Decoded) -> str:
-    ops = _op_list(decoded.fields.get("ops", []))
+    ops = decoded.fields.get("ops", [])
+    if len(ops) > _MANY:
+        return f"made by Inductor: {_op_list(ops[: _MANY - 1])} + {len(ops) - _MANY + 1} more"
     if ops:
-        return f"made by Inductor: {ops}"
+        return f"made by Inductor: {_op_list(ops)}"
     return f"{_kind(decoded)}, made by Inductor" if decoded.kind != "other" else "made by Inductor"
 
 
@@ -114,7 +119,7 @@ def explain(decoded: Decoded) -> list[str]:
     """A few lines in plain words: what it is, its numbers and shape, and what of it is not understood."""
     if decoded.family == "unknown":
         return ["unknown: no family Rung knows has names of this form"]
-    lines = [_what(decoded), *_groups(_numbers(decoded.fields), _shape(decoded.fields), _rest(decoded))]
+    lines = [_what(decoded), *_groups(_numbers(decoded.fields), _shape(decoded), _rest(decoded))]
     if decoded.unknown:
         lines.append("not interpreted: " + _listed(decoded.unknown))
     return lines
@@ -156,7 +161,8 @@ def _numbers(fields: dict[str, Any]) -> list[str]:
     return parts
 
 
-def _shape(fields: dict[str, Any]) -> list[str]:
+def _shape(decoded: Decoded) -> list[str]:
+    fields = decoded.fields
     parts = []
     if "tile" in fields:
         stages = f", {_count(fields['stages'], 'stage')}" if "stages" in fields else ""
@@ -164,7 +170,7 @@ def _shape(fields: dict[str, Any]) -> list[str]:
     if "cluster" in fields:
         parts.append(f"cluster {_by(fields['cluster'])}")
     if "layout" in fields:
-        parts.append(_layout(fields["layout"]))
+        parts.append(_layout(decoded))
     if "align" in fields:
         parts.append(f"aligned to {_count(fields['align'], 'element')}")
     if "vector_width" in fields:
@@ -191,15 +197,16 @@ def _rest(decoded: Decoded) -> list[str]:
     return parts
 
 
-def _layout(letters: str) -> str:
-    if letters == "tn":
-        return f"A transposed, B not (tn): {_LINEAR}"
-    if letters == "TNT":
-        return f"layout TNT: {_LINEAR}"
-    if len(letters) == 2 and set(letters.lower()) <= {"t", "n"}:
+def _layout(decoded: Decoded) -> str:
+    """What the letters say of a product in PyTorch's row-major words: BLAS's A is there the second matrix."""
+    letters = decoded.fields["layout"]
+    product = _PRODUCTS.get(letters[:2].lower())
+    if decoded.family == "nvjet" and product:
+        return f"layout {letters}: {product}"
+    if decoded.family in _BLAS_LAYOUTS and len(letters) == 2 and product:
         a, b = ("transposed" if letter == "t" else "not" for letter in letters.lower())
-        said = {"nn": "neither transposed", "tt": "both transposed"}.get(letters.lower(), f"A {a}, B {b}")
-        return f"{said} ({letters})"
+        said = "neither transposed" if letters.lower() == "nn" else f"A {a}, B {b}"
+        return f"{said} ({letters}): {product}"
     return f"layout {letters}"
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from rung.names import decode
+from rung.trace import read
 
 RECORDINGS = Path(__file__).parents[3] / "shared" / "traces"
 DEVICE_EVENTS = ("kernel", "gpu_memcpy", "gpu_memset")
@@ -49,3 +50,28 @@ def test_gemms_of_the_recordings_have_a_tile_or_are_vectors(events: dict[tuple[s
     gemms = [decode(*key) for key in events if decode(*key).kind == "gemm"]
     assert gemms
     assert [gemm.name for gemm in gemms if "tile" not in gemm.fields and "gemv" not in gemm.fields] == []
+
+
+def is_transposed(strides: list[int]) -> bool:
+    """Of a matrix whose rows are contiguous in the other order."""
+    return strides[-1] != 1 and strides[-2] == 1
+
+
+@pytest.mark.parametrize(
+    "recording", ["03_mlp_eager", "07_mlp_train_eager", "01_matmul_add_4096_bf16_warm_eager"]
+)
+def test_the_layout_letters_of_nvjet_follow_the_strides_of_the_matrices(recording: str) -> None:
+    """PyTorch is row-major, BLAS column-major: the second matrix is BLAS's A, so its letter comes first."""
+    path = RECORDINGS / "h200" / f"{recording}.json.gz"
+    if not path.is_file():
+        pytest.skip(f"{path} is not there: the recordings are shared beside the checkout")
+    checked = 0
+    for kernel in read(path).kernels:
+        if kernel.family != "nvjet" or kernel.op is None:
+            continue
+        bias = 1 if kernel.op.name == "aten::addmm" else 0
+        first, second = kernel.op.strides[bias : bias + 2]
+        letters = "".join("T" if is_transposed(strides) else "N" for strides in (second, first))
+        assert kernel.decoded.fields["layout"][:2] == letters
+        checked += 1
+    assert checked >= 3

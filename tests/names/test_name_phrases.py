@@ -22,6 +22,10 @@ GELU = (
         ("cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_32x32_32x1_tn_align8", "GEMM 32x32x32, 1 stage, tn"),
         (GELU, "pointwise gelu, 8 wide"),
         ("triton_poi_fused__unsafe_view_gelu_mul_0", "made by Inductor: view + gelu + mul"),
+        (
+            "triton_red_fused__to_copy_add_embedding_mean_mul_pow_rsqrt_0",
+            "made by Inductor: to_copy + add + embedding + mean + mul + 2 more",
+        ),
         ("triton_poi_fused_0", "pointwise, made by Inductor"),
         ("_geglu_tanh_forward_kernel", "pointwise geglu_tanh"),
         ("void gemvNSP_kernel<float, float, 1>(X)", "GEMM, matrix by vector"),
@@ -72,7 +76,16 @@ def test_short_of_a_stand_in_op() -> None:
             [
                 "GEMM, cuBLAS, built for Volta, ordinary cores, no tensor cores",
                 "inputs fp32, accumulates in fp32, output fp32",
-                "tile 128 x 64    neither transposed (nn)",
+                "tile 128 x 64    neither transposed (nn): x @ w",
+            ],
+        ),
+        (
+            # Not BLAS's letters: nothing is said of the product.
+            "_matmul_ogs_NNT_bf16xbf16xmxfp4_16x128x256x1",
+            [
+                "GEMM, triton_kernels",
+                "tile 16 x 128 x 256    layout NNT",
+                "not interpreted: bf16xbf16xmxfp4",
             ],
         ),
         (
