@@ -1,4 +1,4 @@
-"""The 24 damaged and odd files of the shared recordings, one test each; EXPECT.md there says what is right."""
+"""The 24 damaged and odd files of the shared recordings, each by itself; EXPECT.md there says what is right."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tracelib import codes
 
 from rung.trace import Trace, read
+from tracelib import codes
 
 Reader = Callable[[str], Trace]
 
@@ -38,8 +38,10 @@ def assert_one_gemm(trace: Trace) -> None:
     """What most of the files hold: `toy_gemm` of 20 us, launched in the only step 30 us after its start."""
     (gemm,) = [kernel for kernel in trace.kernels if kernel.name == "toy_gemm"]
     assert (gemm.start_ns, gemm.dur_ns, gemm.stream, gemm.device) == (30_000, 20_000, 7, 0)
-    assert gemm.launch is not None and gemm.launch.name == "cudaLaunchKernel"
-    assert gemm.region is not None and gemm.region.name == "ProfilerStep#1"
+    assert gemm.launch is not None
+    assert gemm.launch.name == "cudaLaunchKernel"
+    assert gemm.region is not None
+    assert gemm.region.name == "ProfilerStep#1"
     assert gemm.step == 1
 
 
@@ -50,7 +52,8 @@ def test_control_characters_are_kept_as_escapes(broken: Reader, shared: Path) ->
     (warning,) = trace.warnings
     assert (warning.code, warning.count) == ("control-character", 1)
     assert warning.offset == source(shared, "01").index(b"\x01")
-    assert trace.incomplete is not None and "control-character" in trace.incomplete
+    assert trace.incomplete is not None
+    assert "control-character" in trace.incomplete
     assert_one_gemm(trace)
 
 
@@ -62,7 +65,8 @@ def test_an_event_torn_by_a_quote_is_skipped_alone(broken: Reader, shared: Path)
     assert (warning.code, warning.count) == ("skipped-event", 1)
     torn = source(shared, "02")
     assert warning.offset == torn.rindex(b"{", 0, torn.index(b"lib = Library"))
-    assert trace.incomplete is not None and "skipped-event" in trace.incomplete
+    assert trace.incomplete is not None
+    assert "skipped-event" in trace.incomplete
     assert_one_gemm(trace)
 
 
@@ -99,7 +103,8 @@ def test_a_legacy_list_is_linked_by_its_arrow(broken: Reader) -> None:
     trace = broken("06")
     (kernel,) = trace.kernels
     assert (kernel.name, kernel.start_ns, kernel.dur_ns) == ("aten::mul", 1_500, 3_000)
-    assert kernel.launch is None and kernel.correlation is None
+    assert kernel.launch is None
+    assert kernel.correlation is None
     assert kernel.op == trace.ops[0]
     assert not trace.stand_in
     assert codes(trace) == {"no-steps": 1, "no-device-properties": 1}
@@ -112,7 +117,8 @@ def test_a_cut_file_is_used_up_to_the_cut(broken: Reader, shared: Path) -> None:
     assert trace.events == 3
     assert codes(trace) == {"truncated": 1, "no-gpu": 1}
     assert trace.warnings[0].offset == len(source(shared, "07")) == 870
-    assert trace.incomplete is not None and "truncated" in trace.incomplete
+    assert trace.incomplete is not None
+    assert "truncated" in trace.incomplete
     assert (len(trace.ops), len(trace.launches), len(trace.kernels)) == (1, 1, 0)
 
 
@@ -155,7 +161,8 @@ def test_a_kernel_at_time_zero_counts_but_takes_no_time(broken: Reader) -> None:
     assert (region.gpu_busy_ns, region.gpu_span_ns) == (20_000, 20_000)
     lost = trace.kernels[-1]
     assert (lost.name, lost.start_ns, lost.dur_ns) == ("lost_kernel", 0, 0)
-    assert lost.op is not None and lost.op.name == "aten::relu"
+    assert lost.op is not None
+    assert lost.op.name == "aten::relu"
     assert_one_gemm(trace)
 
 
@@ -200,7 +207,8 @@ def test_metadata_alone_has_no_gpu_activity(broken: Reader) -> None:
     trace = broken("18")
     assert trace.events == 2
     assert "no-gpu" in codes(trace)
-    assert trace.incomplete is not None and trace.incomplete.startswith("no GPU activity in this trace")
+    assert trace.incomplete is not None
+    assert trace.incomplete.startswith("no GPU activity in this trace")
     assert (len(trace.kernels), trace.stand_in, trace.span_ns) == (0, False, 0)
     assert trace.regions[0].gpu_idle_share == 0
 
@@ -210,7 +218,8 @@ def test_correlation_zero_links_by_order(broken: Reader) -> None:
     gemm, first, second = trace.kernels
     assert (gemm.correlation, first.correlation, second.correlation) == (11, None, None)
     assert [k.launch.start_ns if k.launch else None for k in trace.kernels] == [20_000, 55_000, 75_000]
-    assert first.op is not None and first.op.name == "c10d::allreduce_"
+    assert first.op is not None
+    assert first.op.name == "c10d::allreduce_"
     assert second.op is None  # launched at 1075, when c10d::allreduce_ had ended at 1070
     assert len(trace.launches) == 3
     assert "ambiguous-link" not in codes(trace)
@@ -219,7 +228,8 @@ def test_correlation_zero_links_by_order(broken: Reader) -> None:
 def test_a_graph_is_one_launch_of_many_kernels(broken: Reader) -> None:
     trace = broken("21")
     (launch,) = trace.launches
-    assert launch.is_graph and launch.name == "cudaGraphLaunch"
+    assert launch.is_graph
+    assert launch.name == "cudaGraphLaunch"
     assert len(launch.kernels) == 3
     assert {kernel.op.name for kernel in trace.kernels if kernel.op} == {"MyModel.forward"}
     (region,) = trace.regions
@@ -269,7 +279,8 @@ def test_annotations_on_the_gpu_are_no_kernels(broken: Reader) -> None:
 def test_crossing_spans_are_clamped_and_counted(broken: Reader) -> None:
     trace = broken("31")
     assert codes(trace) == {"crossing-spans": 2, "no-gpu": 1}
-    assert trace.stand_in and trace.incomplete is None
+    assert trace.stand_in
+    assert trace.incomplete is None
     (mm,) = trace.kernels
     assert (mm.name, mm.category, mm.step) == ("aten::mm", "op", 1)
 

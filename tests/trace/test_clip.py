@@ -39,7 +39,9 @@ def test_only_the_next_on_the_stream_clips() -> None:
 
 
 def test_busy_never_exceeds_span_nor_span_wall() -> None:
-    trace = read(annotation("fwd", 0, 10), kernel("a", 1, 100), kernel("b", 5, 3), kernel("c", 2, 90, stream=8))
+    trace = read(
+        annotation("fwd", 0, 10), kernel("a", 1, 100), kernel("b", 5, 3), kernel("c", 2, 90, stream=8)
+    )
     (region,) = trace.regions
     assert region.gpu_busy_ns <= region.gpu_span_ns <= region.wall_ns
     assert (region.gpu_busy_ns, region.gpu_span_ns) == (91_000, 91_000)

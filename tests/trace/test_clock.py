@@ -7,9 +7,9 @@ from decimal import ROUND_HALF_EVEN, Decimal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tracelib import kernel, read_bytes, text
 
 from rung.trace import clock
+from tracelib import kernel, read_bytes, text
 
 NO_TIME = int(clock.NO_TIME)
 

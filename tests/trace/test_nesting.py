@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tracelib import annotation, call, codes, frame, kernel, launch, op, read
 
 from rung.trace.intervals import union_ns
 from rung.trace.nesting import nest
+from tracelib import annotation, call, codes, frame, kernel, launch, op, read
 
 Spans = list[tuple[int, int, int]]
 """(start, duration, thread)"""
