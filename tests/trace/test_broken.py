@@ -1,4 +1,4 @@
-"""The 24 damaged and odd files of the shared recordings, each by itself; EXPECT.md there says what is right."""
+"""The 24 damaged and odd files of the shared recordings, one by one; EXPECT.md there says what is right."""
 
 from __future__ import annotations
 

@@ -61,11 +61,11 @@ _MESSAGES: dict[Code, str] = {
 }
 
 _OPENING = re.compile(rb'"traceEvents"\s*:\s*\[')
-_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\]]', re.DOTALL)
-_BOUNDARY = re.compile(rb'[,\[]\s*(?=\{\s*"(?:ph|name|cat|pid|tid|ts|dur|id|args|bp|s)"\s*:)')
+_TOKEN = re.compile(rb'\s*("(?:[^"\\]++|\\.)*+"|[{}\[\],:]|[^\s"{}\[\],:]++)', re.DOTALL)
+_START = re.compile(rb'\{\s*"(?:ph|name|cat|pid|tid|ts|dur|id|args|bp|s)"\s*:')
+_NEXT = re.compile(rb",\s*(?=" + _START.pattern + rb")")
 _GAP = re.compile(rb"[\s,]*")
-_REACH = 64
-"""A stray quote turns the rest of the file inside out: so many boundaries on, its event is given up."""
+_SEPARATED = re.compile(rb"\s*(?:[,\]{]|$)")
 
 
 def salvage(data: bytes, cut: bool = False) -> Salvaged | None:
@@ -103,32 +103,28 @@ def _events(data: bytes, position: int, found: Salvaged) -> int:
         if end is not None:
             position, lost = end, False
             continue
-        boundary = _BOUNDARY.search(data, position + 1)
-        closing = None if boundary else _closing(data, position)
-        if boundary is None and closing is None:
+        beyond = _beyond(data, position)
+        if beyond is None:
             found.note("truncated", len(data))
             return len(data)
         if not (lost and _is_json(data, position)):
             found.skip(position)
-        lost = True
-        position = boundary.end() if boundary else closing or len(data)
+        position, lost = beyond, True
 
 
 def _take(data: bytes, start: int, found: Salvaged, lost: bool) -> int | None:
     """Keep the event at `start`, repaired if need be, and return where it ends; None if there is no event."""
     if data[start] != ord("{"):
         return None
-    boundary = _BOUNDARY.search(data, start + 1)
-    if boundary:  # nearly always the next event, and cheaper to find than the end of this one
-        text = data[start : boundary.start()]
-        event = event_in(text)
-        if event and (event.ph or not lost):
-            return _keep(found, event, text, boundary.start())
-    end = _end_of_object(data, start)
+    following = _NEXT.search(data, start + 1)
+    end = following.start() if following else None  # cheaper to find than the end of this event
+    event = event_in(data[start:end]) if end else None
+    if event is None:
+        end = _end_of_object(data, start)
+        event = event_in(data[start:end]) if end else None
     if end is None:
         return None
     text = data[start:end]
-    event = event_in(text)
     if event is None and (mended := mend(text)):
         event, repair = mended
         text = repair.text
@@ -136,27 +132,33 @@ def _take(data: bytes, start: int, found: Salvaged, lost: bool) -> int | None:
             found.repaired += 1
             for code, at in repair.damage.items():
                 found.note(code, start + at)
-    return _keep(found, event, text, end) if event and (event.ph or not lost) else None
-
-
-def _keep(found: Salvaged, event: Event, text: bytes, end: int) -> int:
+    if event is None or (lost and not event.ph) or _is_torn(data, end, event):
+        return None
     found.events.append(event)
     found.texts.append(text)
     return end
 
 
+def _is_torn(data: bytes, end: int, event: Event) -> bool:
+    """Whether a stray quote let an event end early: it has no time yet, and more of it follows."""
+    return event.ts is None and not _SEPARATED.match(data, end)
+
+
 def _end_of_object(data: bytes, start: int) -> int | None:
-    """Where the object at `start` closes; None when it does not within reach."""
-    near = [b.start() for b in islice(_BOUNDARY.finditer(data, start + 1), _REACH)]
-    depth = 0
-    for token in _TOKEN.finditer(data, start, near[-1] + 1 if len(near) == _REACH else len(data)):
-        mark = token.group()[:1]
-        if mark in b"{[":
-            depth += 1
-        elif mark in b"}]":
-            depth -= 1
-            if depth <= 0:
-                return token.end()
+    """Where the object at `start` closes; None if it is torn.
+
+    A stray quote turns all that follows inside out. Then a string soon stands beside another value with nothing
+    between them, so that a torn event does not cost a look at the whole file.
+    """
+    depth, position, after_value = 0, start, False
+    for token in _TOKEN.finditer(data, start):
+        mark = token[1][:1]
+        if token.start() != position or (after_value and mark not in b",:}]"):
+            return None
+        depth += (mark in b"{[") - (mark in b"}]")
+        if depth == 0:
+            return token.end()
+        position, after_value = token.end(), mark not in b"{[,:"
     return None
 
 
@@ -166,26 +168,27 @@ def _is_json(data: bytes, start: int) -> bool:
     return end is not None and event_in(data[start:end]) is not None
 
 
+def _beyond(data: bytes, damaged: int) -> int | None:
+    """Where to go on after damage: where the next event may start, or the bracket that closes the list."""
+    start = _START.search(data, damaged + 1)
+    if start:
+        return start.start()
+    bracket = rb"\}\s*(\])" if data[damaged] == ord("{") else rb"(\])"
+    found = [m.start(1) for m in re.finditer(bracket, data[damaged:])][-8:]
+    return next((damaged + at for at in found if _members(data[damaged + at + 1 :]) is not None), None)
+
+
 def _ends(data: bytes, bracket: int) -> bool:
     """Whether the list of events ends with this bracket: nothing but the rest of a header follows."""
     if _members(data[bracket + 1 :]) is not None:
         return True
-    return not any(
-        _is_event(data, boundary.end()) for boundary in islice(_BOUNDARY.finditer(data, bracket), _REACH)
-    )
+    return not any(_is_event(data, start.start()) for start in islice(_START.finditer(data, bracket), 64))
 
 
 def _is_event(data: bytes, start: int) -> bool:
     end = _end_of_object(data, start)
     event = event_in(data[start:end]) if end else None
     return bool(event and event.ph)
-
-
-def _closing(data: bytes, damaged: int) -> int | None:
-    """The bracket that closes the list of events behind a last, damaged one."""
-    bracket = rb"\}\s*(\])" if data[damaged] == ord("{") else rb"(\])"
-    found = [m.start(1) for m in re.finditer(bracket, data[damaged:])][-8:]
-    return next((damaged + at for at in found if _members(data[damaged + at + 1 :]) is not None), None)
 
 
 def _members(after: bytes) -> dict[str, Raw] | None:

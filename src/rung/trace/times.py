@@ -51,16 +51,17 @@ def clean_times(start: Ints, raw_dur: Ints) -> tuple[Times, list[Warning]]:
 
 
 def _lost(start: Ints, raw_dur: Ints, known: Bools) -> Bools:
-    """Starts at zero that are a lost time and no origin: far from the rest, and with no duration either.
+    """Starts at zero that are a lost time and no origin: far from all other starts, and with no duration.
 
-    Where the rest counts from an epoch, a duration does not save them: it would make the trace 50 years long.
+    Where the others count from an epoch, a duration does not save them: the trace would be 50 years long.
     """
+    at_zero = known & (start <= 0)
     positive = start[known & (start > 0)]
-    if not positive.size:
-        return np.zeros(len(start), dtype=bool)
-    first, last = int(positive.min()), int(positive.max())
-    at_zero = known & (start <= 0) & (first > last - first)
-    return at_zero & ((raw_dur <= 0) | (first > A_YEAR))
+    first, last = int(positive.min(initial=NEVER)), int(positive.max(initial=0))
+    is_epoch = positive.size > 0 and first > A_YEAR
+    is_origin = first <= last - first or not positive.size or (raw_dur[at_zero] > 0).any()
+    return at_zero & (is_epoch or not is_origin)
 
 
 A_YEAR = 365 * 24 * 3600 * 10**9
+NEVER = int(np.iinfo(np.int64).max)
