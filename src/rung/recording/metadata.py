@@ -58,7 +58,9 @@ def run_metadata(
 def command(argv: list[str]) -> str:
     """The command line without anybody's folders: the program's name, other paths from ~ or from here."""
     program, *rest = argv or [""]
-    return " ".join([Path(program).name, *map(_shorten, rest)])
+    path = Path(program)
+    name = f"python -m {path.parent.name}" if path.name == "__main__.py" else path.name
+    return " ".join([name, *map(_shorten, rest)])
 
 
 def _shorten(argument: str) -> str:
