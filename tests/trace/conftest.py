@@ -1,4 +1,4 @@
-"""Where the tests of this room find traces, and the profiles of hypothesis."""
+"""Where the tests of this room find traces, and how patient hypothesis is."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # for tracelib
+
+settings.register_profile("rung", deadline=None)  # the first example pays for imports and caches
+settings.load_profile("rung")
 
 ROOT = Path(__file__).parents[2]
 

@@ -124,18 +124,17 @@ def _take(data: bytes, start: int, found: Salvaged, lost: bool) -> int | None:
         event = event_in(data[start:end]) if end else None
     if end is None:
         return None
-    text = data[start:end]
-    if event is None and (mended := mend(text)):
+    repair = None
+    if event is None and (mended := mend(data[start:end])):
         event, repair = mended
-        text = repair.text
-        if event.ph:
-            found.repaired += 1
-            for code, at in repair.damage.items():
-                found.note(code, start + at)
     if event is None or (lost and not event.ph) or _is_torn(data, end, event):
         return None
+    if repair:
+        found.repaired += 1
+        for code, at in repair.damage.items():
+            found.note(code, start + at)
     found.events.append(event)
-    found.texts.append(text)
+    found.texts.append(repair.text if repair else data[start:end])
     return end
 
 
@@ -147,8 +146,8 @@ def _is_torn(data: bytes, end: int, event: Event) -> bool:
 def _end_of_object(data: bytes, start: int) -> int | None:
     """Where the object at `start` closes; None if it is torn.
 
-    A stray quote turns all that follows inside out. Then a string soon stands beside another value with nothing
-    between them, so that a torn event does not cost a look at the whole file.
+    A stray quote turns all that follows inside out. Then a string soon stands beside another value with
+    nothing between them, so that a torn event does not cost a look at the whole file.
     """
     depth, position, after_value = 0, start, False
     for token in _TOKEN.finditer(data, start):
