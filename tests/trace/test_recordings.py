@@ -39,7 +39,7 @@ PYTORCH_OWN = re.compile(
 
 
 def count_by_hand(path: Path) -> dict[str, int]:
-    """With `json` alone: events by sort, and device work whose correlation a runtime or driver call carries."""
+    """With `json` alone: events by sort, and device work whose correlation some call carries too."""
     data = path.read_bytes()
     whole: Any = json.loads(gzip.decompress(data) if path.suffix == ".gz" else data)
     events = whole if isinstance(whole, list) else whole["traceEvents"]

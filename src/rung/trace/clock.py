@@ -6,11 +6,13 @@ an epoch timestamp is larger, so it is converted from its digits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 
 import numpy as np
 from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
 
 NO_TIME = np.iinfo(np.int64).min
 """Marks a time that is missing or cannot be a time."""
@@ -22,32 +24,37 @@ LIMIT_NS = 2**61
 """The year 2043. Ends of spans, doubled, still fit an int64."""
 
 
-def floats_suffice(values: Iterable[float | None]) -> bool:
-    """Whether each of these microseconds, as decoded, still tells nanoseconds apart.
+def from_numbers(values: Sequence[float | None]) -> Ints | None:
+    """Microseconds as decoded -> integer ns, `NO_TIME` where there is none.
 
-    An `int` was decoded exactly, however large.
+    None if a float among them is too large to tell nanoseconds apart, so that its text must be looked at. An
+    `int` was decoded exactly, however large.
     """
-    return all(not isinstance(v, float) or -FLOAT_LIMIT_US < v < FLOAT_LIMIT_US for v in values)
-
-
-def from_numbers(values: Sequence[float | None]) -> NDArray[np.int64]:
-    """Microseconds as decoded -> integer ns; `NO_TIME` where absent. Requires `floats_suffice(values)`."""
     try:
-        floats = np.array([np.nan if v is None else v for v in values], dtype=np.float64)
+        numbers = np.array([np.nan if v is None else v for v in values], dtype=np.float64)
     except OverflowError:  # an int of more than 308 digits
-        return np.array([_from_number(v) for v in values], dtype=np.int64)
-    known = np.isfinite(floats)
-    if not (np.abs(floats[known]) < FLOAT_LIMIT_US).all():
-        return np.array([_from_number(v) for v in values], dtype=np.int64)
-    ns = np.full(len(floats), NO_TIME, dtype=np.int64)
-    ns[known] = np.rint(floats[known] * 1000).astype(np.int64)
-    return ns
+        return _one_by_one(values)
+    known = np.isfinite(numbers)
+    if (np.abs(numbers[known]) < FLOAT_LIMIT_US).all():
+        ns = np.full(len(numbers), NO_TIME, dtype=np.int64)
+        ns[known] = np.rint(numbers[known] * 1000).astype(np.int64)
+        return ns
+    exact = np.array([0 if v is None else v for v in values])
+    if exact.dtype != np.int64 or (np.abs(numbers[known]) >= LIMIT_NS / 1000).any():
+        return _one_by_one(values)
+    return np.where(known, exact * 1000, NO_TIME)
+
+
+def _one_by_one(values: Sequence[float | None]) -> Ints | None:
+    if any(isinstance(v, float) and FLOAT_LIMIT_US <= abs(v) < np.inf for v in values):
+        return None
+    return np.array([_from_number(v) for v in values], dtype=np.int64)
 
 
 def _from_number(value: float | None) -> int:
     if value is None or (isinstance(value, float) and not np.isfinite(value)):
         return int(NO_TIME)
-    ns = value * 1000 if isinstance(value, int) else round(value * 1000)
+    ns = round(value * 1000)
     return ns if abs(ns) < LIMIT_NS else int(NO_TIME)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rung.trace.clock import NO_TIME
 from rung.trace.document import Document
 from rung.trace.events import Event
-from rung.trace.flows import Arrow, Flow, Moment, Thread, join
+from rung.trace.flows import Flows, Moment, Thread
 from rung.trace.roles import Role, role_of
 from rung.trace.times import UNFINISHED, Times, clean_times
 from rung.trace.warnings import Warning
@@ -58,7 +58,7 @@ class Spans:
 @dataclass(frozen=True, slots=True)
 class Columns:
     spans: Spans
-    arrows: list[Arrow]
+    flows: Flows
     warnings: list[Warning]
 
 
@@ -74,9 +74,8 @@ def build(document: Document) -> Columns:
         durations[list(joined)] = list(joined.values())
     rows = np.array(sorted([*phases.get("X", []), *joined]), dtype=np.int64)
     spans, warnings = _spans(document, rows, durations)
-    starts, finishes = ([_flow(document, i) for i in phases.get(phase, [])] for phase in "sf")
-    arrows, collisions = join(starts, finishes)
-    return Columns(spans, arrows, [*warnings, *collisions])
+    flows = Flows(document.events, document.start, phases.get("s", []), phases.get("f", []))
+    return Columns(spans, flows, [*warnings, *flows.warnings()])
 
 
 def _join_begin_end(document: Document, begins: list[int], ends: list[int]) -> dict[int, int]:
@@ -97,11 +96,6 @@ def _join_begin_end(document: Document, begins: list[int], ends: list[int]) -> d
     return durations
 
 
-def _flow(document: Document, row: int) -> Flow:
-    event = document.events[row]
-    return Flow(event.cat, event.id, Moment((event.pid, event.tid), int(document.start[row])))
-
-
 def _spans(document: Document, rows: Ints, durations: Ints) -> tuple[Spans, list[Warning]]:
     events = [document.events[i] for i in rows.tolist()]
     threads: dict[Thread, int] = {}
@@ -120,12 +114,14 @@ def _spans(document: Document, rows: Ints, durations: Ints) -> tuple[Spans, list
 
 
 def _roles(events: list[Event]) -> NDArray[np.int8]:
-    known: dict[tuple[str, int | str | None, bool], Role] = {}
+    known: dict[tuple[str, int | str | None], Role] = {}
     roles = np.empty(len(events), dtype=np.int8)
     for i, event in enumerate(events):
-        key = (event.cat, None if event.cat else event.pid, event.name.startswith("ProfilerStep"))
+        key = (event.cat, None if event.cat else event.pid)
         role = known.get(key)
         if role is None:
-            role = known[key] = role_of(event.cat, event.pid, event.name)
+            role = known[key] = role_of(event.cat, event.pid)
+        if role == Role.OP and event.name.startswith("ProfilerStep"):
+            role = Role.ANNOTATION  # the 2021 schema filed its steps under `Operator`
         roles[i] = role
     return roles

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 import msgspec
 import numpy as np
 from msgspec import Raw
-from numpy.typing import NDArray
 
 from rung.errors import UnreadableTraceError
 from rung.trace import clock
 from rung.trace import salvage as salvage_
+from rung.trace.clock import Ints
 from rung.trace.events import Event
 from rung.trace.repair import UNDECODABLE, is_utf8
 from rung.trace.source import WHAT_A_TRACE_IS, Source
@@ -32,8 +32,8 @@ class Document:
 
     path: str
     events: list[Event]
-    start: NDArray[np.int64]
-    dur: NDArray[np.int64]
+    start: Ints
+    dur: Ints
     header: dict[str, Raw] = field(default_factory=dict)
     warnings: list[Warning] = field(default_factory=list)
     skipped: int = 0
@@ -111,12 +111,12 @@ def _why_unreadable(source: Source, error: Exception) -> str:
     return f"{source.path} is not a trace: {error}, and no whole event could be found. {WHAT_A_TRACE_IS}"
 
 
-def _times(events: list[Event], text: Callable[[], Raw]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _times(events: list[Event], text: Callable[[], Raw]) -> tuple[Ints, Ints]:
     """Starts and durations in ns. The text is looked at only where a float64 is too coarse."""
-    starts = [event.ts for event in events]
-    durations = [event.dur for event in events]
-    if clock.floats_suffice(starts) and clock.floats_suffice(durations):
-        return clock.from_numbers(starts), clock.from_numbers(durations)
+    start = clock.from_numbers([event.ts for event in events])
+    dur = clock.from_numbers([event.dur for event in events])
+    if start is not None and dur is not None:
+        return start, dur
     exact = _TIMES.decode(text())
     return (
         np.array([clock.from_text(_text(times.ts)) for times in exact], dtype=np.int64),

@@ -110,10 +110,8 @@ def _is_inside(nesting: Nesting, row: int, outer: int) -> bool:
 def _link_by_flow(columns: Columns, device_rows: Ints, launch: Ints, op: Ints) -> None:
     """Follow arrows that end where unlinked work begins, back to the call or op they start from."""
     unlinked = np.flatnonzero(launch < 0)
-    if not unlinked.size or not columns.arrows:
-        return
+    tails = {head: tail for tail, head in columns.flows.arrows()} if unlinked.size else {}
     spans = columns.spans
-    tails = {arrow.head: arrow.tail for arrow in columns.arrows}
     wanted = {
         tails[head]: None for head in map(spans.moment, device_rows[unlinked].tolist()) if head in tails
     }

@@ -31,12 +31,12 @@ def op_table(columns: Columns, nesting: Nesting, origin: int) -> OpTable:
 def _forward_ops(columns: Columns, rows: Ints) -> Ints:
     """For each backward op the row of the forward op that its `fwdbwd` arrow comes from."""
     forward = np.full(len(rows), -1, dtype=np.int64)
-    arrows = [arrow for arrow in columns.arrows if arrow.category == "fwdbwd"]
+    arrows = columns.flows.arrows("fwdbwd")
     if not arrows:
         return forward
     place = _places(columns.spans, rows)
-    for arrow in arrows:
-        source, target = place.get(arrow.tail), place.get(arrow.head)
+    for tail, head in arrows:
+        source, target = place.get(tail), place.get(head)
         if source is not None and target is not None:
             forward[target] = source
     return forward

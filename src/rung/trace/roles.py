@@ -39,14 +39,11 @@ LEGACY = {"CPU functions": Role.OP, "CUDA functions": Role.KERNEL}
 """The legacy autograd exporter wrote no categories: it named the process instead."""
 
 
-def role_of(category: str, pid: int | str | None, name: str = "") -> Role:
+def role_of(category: str, pid: int | str | None) -> Role:
     """The role of a complete event. Runtime and driver calls are known by the end of their category."""
     category = category.lower()
     if category.endswith(("runtime", "driver")):
         return Role.CALL
     if not category:
         return LEGACY.get(pid, Role.OTHER) if isinstance(pid, str) else Role.OTHER
-    role = ROLES.get(category, Role.OTHER)
-    if role == Role.OP and name.startswith("ProfilerStep"):
-        return Role.ANNOTATION  # the 2021 schema filed its steps under `Operator`
-    return role
+    return ROLES.get(category, Role.OTHER)
