@@ -39,7 +39,10 @@ def change(a: float, b: float) -> str:
     """How b differs from a: `-11 %`, `+33 %`, from twice as much on `2.7x`; empty where a is zero."""
     if not a:
         return ""
-    return f"{(b / a - 1) * 100:+.0f} %" if b / a < 2 else f"{b / a:.2g}x"
+    if b / a >= 2:
+        return f"{b / a:.1f}x" if b / a < 9.95 else f"{b / a:.0f}x"
+    percents = round((b / a - 1) * 100)
+    return f"{percents:+d} %" if percents else "±0 %"
 
 
 def count(n: int, noun: str) -> str:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rung.ladder.story import Source, Story
     from rung.recording import Settings
 
+DTYPE = "bfloat16"
 SIZES = ("size", "batch", "seq", "dim", "hidden", "in_dim", "out_dim")
 
 
@@ -28,7 +29,9 @@ def climb(
     seq: Annotated[int | None, typer.Option(help="mlp: sequence length.")] = None,
     dim: Annotated[int | None, typer.Option(help="mlp: model dimension.")] = None,
     hidden: Annotated[int | None, typer.Option(help="mlp: hidden dimension.")] = None,
-    dtype: Annotated[str, typer.Option(help="Dtype of weights and inputs.")] = "bfloat16",
+    dtype: Annotated[
+        str | None, typer.Option(help=f"Dtype of weights and inputs. (default: {DTYPE})")
+    ] = None,
     variants: Annotated[str | None, typer.Option(help="Some of eager,compiled,liger,rung.")] = None,
     compile_mode: Annotated[str | None, typer.Option(help="torch.compile's mode for `compiled`.")] = None,
     warmup: Annotated[
@@ -59,24 +62,26 @@ def climb(
     sizes = zip(SIZES, (size, batch, seq, dim, hidden, in_dim, out_dim), strict=True)
     given = {name: value for name, value in sizes if value is not None}
     chosen = [v.strip() for v in variants.split(",") if v.strip()] if variants is not None else None
+    wanted = _written(guess)
     if recorded is not None:
         from rung.ladder.shipped import recorded as find
 
-        _refuse_with_recorded(device=device, compile_mode=compile_mode, train=train or None)
+        _refuse_with_recorded(device=device, dtype=dtype, compile_mode=compile_mode, train=train or None)
         found = find(the_rung, recorded, out, parameters=given, variants=chosen, warm=warmup)
     else:
         from rung.recording import Settings
 
         settings = Settings(out=out, train=train, compile_mode=compile_mode)
         with working(f"recording {rung}"):
-            found = _record(the_rung, given, chosen, device, dtype, warmup, settings)
-    wanted = _guess(guess, ask=not (no_guess or json))
+            found = _record(the_rung, given, chosen, device, dtype or DTYPE, warmup, settings)
+    if wanted is None and not (no_guess or json):
+        wanted = _ask()
     layouts = None
     if recorded is None and the_rung.name == "linear":
         from rung.ladder import linear_facts
 
         with working("compiling, to see which strides it insists on"):
-            layouts = linear_facts(given, device=device, dtype=dtype)
+            layouts = linear_facts(given, device=device, dtype=dtype or DTYPE)
     story = tell(the_rung, found, layouts)
     verdicts = _judge(wanted, story)
     _show(story, verdicts, found, json)
@@ -117,18 +122,22 @@ def _record(
     return sources(results)
 
 
-def _guess(written: str | None, *, ask: bool) -> Guess | None:
+def _written(text: str | None) -> Guess | None:
+    if text is None:
+        return None
     from rung.insight.guess import guess
 
-    if written is not None:
-        return guess(*(part for part in written.split(",") if part.strip()))
-    if not ask or not (sys.stdin.isatty() and sys.stderr.isatty()):
+    return guess(*(part for part in text.split(",") if part.strip()))
+
+
+def _ask() -> Guess | None:
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
     from rich.console import Console
 
-    from rung.show.guess import ask as put_questions
+    from rung.show.guess import ask
 
-    return put_questions(Console(stderr=True))
+    return ask(Console(stderr=True))
 
 
 def _judge(wanted: Guess | None, story: Story) -> list[Verdict]:

@@ -21,7 +21,8 @@ def diff(
     from rung.insight.compare import diff as compare
     from rung.insight.narrate import changed, unchanged
     from rung.show import as_json
-    from rung.show.diff import side_by_side, verdict
+    from rung.show.diff import headings, side_by_side, verdict
+    from rung.show.read import is_drawn
 
     with working(f"comparing {a} and {b}"):
         found = compare(traces.read(a), traces.read(b), region)
@@ -29,6 +30,9 @@ def diff(
         typer.echo(as_json.encode(as_json.diff_json(found, a, b)))
         return
     console = stdout()
+    console.print(*headings(found), sep="\n")
+    console.print()
     console.print(side_by_side(("A", "B"), (found.a, found.b)))
     console.print()
-    console.print(verdict(changed(found), unchanged(found)))
+    measured = not any(is_drawn(f.example.trace) for f in (found.a, found.b))
+    console.print(verdict(changed(found, times=measured), unchanged(found, times=measured)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Iterator
@@ -12,15 +13,28 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 PATIENCE_S = 1.0
-WIDE = 160
-"""Columns for output that goes to a file or a pipe, where nothing wraps."""
+WIDE = 100_000
+"""Columns for output that goes to a file or a pipe, where nothing wraps, unless COLUMNS says how wide."""
+
+_CONTROLS = {code: 0x2400 + code for code in range(32) if code != ord("\n")}
+"""Control characters, each to its picture: ESC to ␛."""
+_CONTROLS |= {127: 0x2421, **dict.fromkeys(range(128, 160), 0xFFFD)}
+
+
+def printable(text: str) -> str:
+    """Text with its control characters made visible: what a trace holds must not steer the terminal."""
+    return text.translate(_CONTROLS)
 
 
 def stdout() -> Console:
-    """The console for data: as wide as the terminal; colour only there, and not under NO_COLOR."""
-    from rich.console import Console
+    """The console for data: as wide as the terminal; colour only there, and not under NO_COLOR.
 
-    return Console(width=None if sys.stdout.isatty() else WIDE, highlight=False, soft_wrap=False)
+    Names are text to it, not markup, and a reader that went away is a BrokenPipeError.
+    """
+    from rung.cli.console import PlainConsole
+
+    narrow = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
+    return PlainConsole(width=None if narrow else WIDE, highlight=False, markup=False, emoji=False)
 
 
 @contextmanager
@@ -30,8 +44,9 @@ def working(what: str) -> Iterator[None]:
         yield
         return
     from rich.console import Console
+    from rich.text import Text
 
-    status = Console(stderr=True).status(what)
+    status = Console(stderr=True).status(Text(printable(what)))
     timer = threading.Timer(PATIENCE_S, status.start)
     timer.daemon = True
     timer.start()

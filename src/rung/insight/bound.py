@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -31,24 +32,38 @@ def bound(forward: Forward) -> Bound:
     """What limits the median forward, from the GPU's idle share and the intensity of its kernels."""
     busy, wall = forward.gpu_busy_ns.median, forward.wall_ns.median
     if not busy:
-        return Bound("no-gpu", "no GPU work: the ops that compute stand in for kernels")
+        stand_in = any(row.category == "op" for row in forward.rows)
+        return Bound(
+            "no-gpu", f"no GPU work{': the ops that compute stand in for kernels' if stand_in else ''}"
+        )
     idle = forward.gpu_idle_share
     works = f"the GPU works {units.duration(busy)} of each {units.duration(wall)}"
     if idle > IDLE:
         return Bound("overhead-bound", f"overhead-bound: {works} ({units.percent(idle)} idle)")
-    compute = sum(row.dur_ns.median for row in forward.rows if is_compute_heavy(row)) / busy
+    compute = _share(forward, is_compute_heavy)
     if compute >= DOMINANT:
         return Bound(
             "compute-bound", f"compute-bound: {works}, {units.percent(compute)} of it in matrix products"
         )
-    memory = sum(row.dur_ns.median for row in forward.rows if row.kind in _MEMORY_KINDS) / busy
+    memory = _share(forward, is_memory_heavy)
     if memory >= DOMINANT:
         return Bound("memory-bound", f"memory-bound: {works}, {units.percent(memory)} of it moving bytes")
     shares = f"{units.percent(compute)} in matrix products, {units.percent(memory)} moving bytes"
     return Bound("mixed", f"mixed: {works}, {shares}")
 
 
+def _share(forward: Forward, counts: Callable[[WorkRow], bool]) -> float:
+    """Share of the busy time in some of the rows; overlapping streams would add up to more than all of it."""
+    spent = sum(row.dur_ns.median for row in forward.rows if counts(row))
+    return min(spent / forward.gpu_busy_ns.median, 1.0)
+
+
 _MEMORY_KINDS = ("pointwise", "reduction", "normalization", "softmax", "copy", "memset")
+
+
+def is_memory_heavy(row: WorkRow) -> bool:
+    """Work that reads and writes more than it computes, such as a matrix product with one row."""
+    return row.kind in _MEMORY_KINDS or (row.kind == "gemm" and not is_compute_heavy(row))
 
 
 def is_compute_heavy(row: WorkRow) -> bool:
@@ -60,4 +75,4 @@ def is_compute_heavy(row: WorkRow) -> bool:
         return row.kind == "gemm"
     g = row.gemm
     elements = g.batch * (g.m * g.k + g.k * g.n + g.m * g.n)
-    return g.flop / (elements * row.element_bytes) > RIDGE
+    return g.flop > RIDGE * elements * row.element_bytes

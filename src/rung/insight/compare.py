@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import groupby
 
 from rung.insight.forward import Forward, WorkRow, forward
+from rung.insight.merging import handed_on, merged_into
 from rung.insight.spread import Spread
-from rung.insight.tensors import Tensor, inputs
-from rung.insight.work import output_of
-from rung.trace import Kernel, Trace
+from rung.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +60,11 @@ def compare(a: Forward, b: Forward) -> Diff:
     same, gone, new = names_a & names_b, names_a - names_b, names_b - names_a
     fusions: list[Fusion] = []
     trips: list[RoundTrip] = []
-    for rows_a, rows_b in _replaced(a, b, gone, new):
-        if len(rows_b) != 1:
-            continue
-        merged = _merged(rows_a, rows_b[0])
+    for runs, into in _replaced(a, b, gone, new):
+        merged = max((merged_into(into, b, run, a) for run in runs), key=len)
         if len(merged) > 1:
-            fusions.append(Fusion(_sources(a, merged, rows_b[0]), rows_b[0].name))
-            trips.extend(_round_trips([_kernel(a, row) for row in merged]))
+            fusions.append(Fusion(_sources(a, merged, into), into.name))
+            trips.extend(_round_trips(a, b, merged, into))
     return Diff(
         a,
         b,
@@ -89,8 +87,8 @@ def _in_order(forward: Forward, wanted: Counter[str]) -> tuple[str, ...]:
 
 def _replaced(
     a: Forward, b: Forward, gone: Counter[str], new: Counter[str]
-) -> list[tuple[list[WorkRow], list[WorkRow]]]:
-    """Runs of gone kernels of A with the run of new kernels that stands in their place in B.
+) -> list[tuple[list[list[WorkRow]], WorkRow]]:
+    """Runs of neighbouring gone kernels of A, with the one new kernel that stands in their place in B.
 
     Copies and memsets are set aside: they are not what a kernel replaces.
     """
@@ -98,25 +96,11 @@ def _replaced(
     matcher = SequenceMatcher(None, [r.name for r in rows_a], [r.name for r in rows_b], autojunk=False)
     found = []
     for tag, a0, a1, b0, b1 in matcher.get_opcodes():
-        if tag == "replace":
-            left = [r for r in rows_a[a0:a1] if gone[r.name]]
-            right = [r for r in rows_b[b0:b1] if new[r.name]]
-            found.append((left, right))
+        right = [r for r in rows_b[b0:b1] if new[r.name]]
+        runs = [list(run) for is_gone, run in groupby(rows_a[a0:a1], lambda r: bool(gone[r.name])) if is_gone]
+        if tag == "replace" and len(right) == 1 and runs:
+            found.append((runs, right[0]))
     return found
-
-
-def _merged(gone: list[WorkRow], into: WorkRow) -> list[WorkRow]:
-    """Which of the gone kernels the one in their place can have taken in. Standing in a place is no proof.
-
-    A compiler's kernel names its ops. A matrix product takes in others only as another op (`addmm` for `mm`
-    and `add`), else it is merely another tile. Any other kernel takes in what is no matrix product.
-    """
-    named = into.decoded.fields.get("ops")
-    if named is not None:
-        return [row for row in gone if row.op and row.op.removeprefix("aten::") in named]
-    if into.kind != "gemm":
-        return [row for row in gone if row.kind != "gemm"]
-    return gone if into.op not in {row.op for row in gone} else []
 
 
 def _sources(a: Forward, rows: list[WorkRow], into: WorkRow) -> tuple[str, ...]:
@@ -127,33 +111,15 @@ def _sources(a: Forward, rows: list[WorkRow], into: WorkRow) -> tuple[str, ...]:
     return (*views, *ops)
 
 
-def _kernel(forward: Forward, row: WorkRow) -> Kernel:
-    return forward.example.work[forward.rows.index(row)]
+def _round_trips(a: Forward, b: Forward, merged: list[WorkRow], into: WorkRow) -> list[RoundTrip]:
+    """What the merged kernels no longer pass through memory.
 
-
-def _round_trips(kernels: list[Kernel]) -> list[RoundTrip]:
-    """Tensors that one of these kernels writes and a later one reads.
-
-    Each output is matched with the first later input of its size and dtype that no earlier output claimed.
+    A copy of that size inside the new kernel's op (`addmm` seeding its output with the bias) is a round trip
+    in its place: nothing is saved.
     """
-    wanted: list[list[Tensor]] = [inputs(k.op) if k.op else [] for k in kernels]
-    found = []
-    for i, producer in enumerate(kernels):
-        out = output_of(producer.op) if producer.op else None
-        if out is None:
-            continue
-        for j in range(i + 1, len(kernels)):
-            reader = next((t for t in wanted[j] if t.numel == out.numel and t.dtype == out.dtype), None)
-            if reader is not None:
-                wanted[j].remove(reader)
-                names = (_op_name(producer), _op_name(kernels[j]))
-                found.append(RoundTrip(out.nbytes, out.shape, names))
-                break
-    return found
-
-
-def _op_name(kernel: Kernel) -> str:
-    return kernel.op.name if kernel.op else kernel.name
+    seeded = {row.work.nbytes for row in b.rows if row.category == "copy" and row.path == into.path}
+    trips = (RoundTrip(*trip) for trip in handed_on([a.work_of(row) for row in merged]).trips)
+    return [trip for trip in trips if trip.tensor_bytes not in seeded]
 
 
 def ratio(a: Spread, b: Spread) -> float | None:

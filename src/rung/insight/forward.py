@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rung import names
 from rung.errors import UsageError
 from rung.insight.spread import Spread, spread
-from rung.insight.tensors import DTYPE_BYTES, inputs
+from rung.insight.tensors import DTYPE_BYTES, inputs, is_shape
 from rung.insight.work import Gemm, Work, gemm_of, work_of
 from rung.trace import Kernel, Region, Trace
 
@@ -82,6 +82,10 @@ class Forward:
     def kernel_rows(self) -> tuple[WorkRow, ...]:
         return tuple(row for row in self.rows if row.category in ("kernel", "op"))
 
+    def work_of(self, row: WorkRow) -> Kernel:
+        """The kernel of `example` that a row of this forward stands for."""
+        return self.example.work[next(i for i, other in enumerate(self.rows) if other is row)]
+
     @property
     def launchless_ops(self) -> Counter[str]:
         """Metadata ops of one forward: they rewrite shape and stride and launch nothing."""
@@ -106,12 +110,17 @@ def family_name(region: Region) -> str:
     return STEPS if region.name.startswith(f"{STEPS}#") else region.name
 
 
-def region_names(trace: Trace) -> list[str]:
-    """The names of the outermost regions: those with device work first, then by time spent."""
+def region_names(trace: Trace, step: int | None = None) -> list[str]:
+    """The names of the outermost regions (of one step): those with device work first, then by time spent.
+
+    Raises:
+        UsageError: the trace has no such step.
+    """
+    _check_step(trace, step)
     spent: Counter[str] = Counter()
     with_work = set()
     for region in trace.regions:
-        if region.parent is None:
+        if region.parent is None and step in (None, region.step):
             name = family_name(region)
             spent[name] += region.gpu_busy_ns or region.cpu_ns
             if len(region.work):
@@ -119,27 +128,75 @@ def region_names(trace: Trace) -> list[str]:
     return sorted(spent, key=lambda name: (name not in with_work, -spent[name]))
 
 
-def instances(trace: Trace, region: str | None = None) -> list[Region]:
-    """The instances of a region by name; of the outermost one where no name is given.
+def instances(trace: Trace, region: str | None = None, step: int | None = None) -> list[Region]:
+    """The instances of a region by name (in one step); of the outermost one where no name is given.
+
+    One inside another of its name is a part of that, not one more instance.
 
     Raises:
-        UsageError: the trace has no region of that name.
+        UsageError: the trace has no such step, or no region of that name (in that step).
     """
-    wanted = region or region_names(trace)[0]
-    found = [r for r in trace.regions if wanted in (r.name, family_name(r))]
+    _check_step(trace, step)
+    wanted = _outermost(trace, step) if region is None else region
+    found = [r for r in trace.regions if wanted in (r.name, family_name(r)) and not _inside_its_like(r)]
     if not found:
-        known = ", ".join(sorted({r.name for r in trace.regions}))
+        known = _some(sorted({r.name for r in trace.regions}))
         raise UsageError(f"{trace.path} has no region {wanted!r}; it has: {known}.")
-    return found
+    chosen = [r for r in found if step in (None, r.step)]
+    if not chosen:
+        raise UsageError(f"{trace.path} has no region {wanted!r} in step {step}.")
+    return chosen
 
 
-def forward(trace: Trace, region: str | None = None) -> Forward:
-    """Lay the instances of a region over one another.
+def chosen(trace: Trace, region: str | None, step: int | None) -> tuple[list[Region], list[Kernel]]:
+    """The regions of that name and that step, and the work in them; what is not given is no limit.
 
     Raises:
-        UsageError: the trace has no region of that name.
+        UsageError: the trace has no such step, or no region of that name (in that step).
     """
-    found = instances(trace, region)
+    if region is not None:
+        found = instances(trace, region, step)
+        return found, [kernel for one in found for kernel in one.work]
+    _check_step(trace, step)
+    return (
+        [one for one in trace.regions if step in (None, one.step)],
+        [kernel for kernel in trace.kernels if step in (None, kernel.step)],
+    )
+
+
+def _outermost(trace: Trace, step: int | None) -> str:
+    found = region_names(trace, step)
+    if not found:
+        raise UsageError(f"{trace.path} has no region in step {step}.")
+    return found[0]
+
+
+def _inside_its_like(region: Region) -> bool:
+    outer = region.parent
+    while outer is not None and outer.name != region.name:
+        outer = outer.parent
+    return outer is not None
+
+
+def _check_step(trace: Trace, step: int | None) -> None:
+    known = sorted({s.number for s in trace.steps})
+    if step is not None and step not in known:
+        there = f"it has steps {_some(list(map(str, known)))}" if known else "it has none"
+        raise UsageError(f"{trace.path} has no step {step}; {there}.")
+
+
+def _some(words: list[str], limit: int = 12) -> str:
+    more = f" and {len(words) - limit} more" if len(words) > limit else ""
+    return ", ".join(words[:limit]) + more
+
+
+def forward(trace: Trace, region: str | None = None, step: int | None = None) -> Forward:
+    """Lay the instances of a region (in one step) over one another.
+
+    Raises:
+        UsageError: the trace has no such step, or no region of that name (in that step).
+    """
+    found = instances(trace, region, step)
     sequences = [tuple(k.name for k in r.work) for r in found]
     tally = Counter(sequences)
     commonest = max(tally, key=lambda s: (tally[s], len(sequences) - 1 - sequences[::-1].index(s)))
@@ -177,7 +234,7 @@ def _row(same: list[Kernel]) -> WorkRow:
         launch=chain.launch.name if chain.launch else None,
         graph=in_graph,
         occupancy_query=kernel.occupancy_query,
-        shapes=tuple(tuple(s) for s in op.shapes if s and all(isinstance(n, int) for n in s)) if op else (),
+        shapes=tuple(tuple(s) for s in op.shapes if s and is_shape(s)) if op else (),
         dtypes=tuple(dict.fromkeys(t.dtype for t in inputs(op))) if op else (),
         gemm=gemm_of(op) if op and not in_graph and kernel.kind == "gemm" else None,
         work=work_of(kernel),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from rung import names, units
-from rung.insight.compare import Diff, Fusion
+from rung.insight.compare import Diff
 from rung.insight.forward import Forward, WorkRow
 from rung.insight.spread import Spread
 
@@ -14,14 +14,10 @@ def changed(diff: Diff, *, times: bool = True) -> list[str]:
     """What B does otherwise than A, most telling first. `times=False` leaves out how long it took: for drawn
     traces, whose widths are not measured."""
     return [
-        *(_fusion(fusion) for fusion in diff.fused),
-        *(
-            f"the {list(t.shape)} result of {t.between[0]}, {units.size(t.tensor_bytes)}, "
-            "is no longer written to memory and read back"
-            for t in diff.round_trips_removed
-        ),
-        *_appeared(diff),
-        *_replaced(diff),
+        *_fusions(diff),
+        *_round_trips(diff),
+        *_appeared(diff, times),
+        *_replaced(diff, times),
         *_counts(diff),
         *_graphs(diff),
         *_dispatch(diff, times),
@@ -39,8 +35,15 @@ def unchanged(diff: Diff, *, times: bool = True) -> list[str]:
     return found
 
 
-def _fusion(fusion: Fusion) -> str:
-    return f"{units.listing(_grouped(fusion.sources))} became one kernel, {fusion.into}"
+def _fusions(diff: Diff) -> list[str]:
+    """A sentence for all fusions of the same ops: a model has one in each layer."""
+    into: dict[tuple[str, ...], list[str]] = {}
+    for fusion in diff.fused:
+        into.setdefault(fusion.sources, []).append(fusion.into)
+    return [
+        f"{units.listing(_grouped(sources))} became one kernel, {_others(kernels)}{_often(len(kernels))}"
+        for sources, kernels in into.items()
+    ]
 
 
 def _grouped(sources: tuple[str, ...]) -> list[str]:
@@ -48,48 +51,85 @@ def _grouped(sources: tuple[str, ...]) -> list[str]:
     return [name if n == 1 else f"{n} x {name}" for name, n in tally.items()]
 
 
-def _appeared(diff: Diff) -> list[str]:
+def _others(kernels: list[str]) -> str:
+    more = len(set(kernels)) - 1
+    return f"{kernels[0]} or {units.count(more, 'other')}" if more else kernels[0]
+
+
+def _often(n: int) -> str:
+    return f", {n} times a forward" if n > 1 else ""
+
+
+def _round_trips(diff: Diff) -> list[str]:
+    return [
+        f"the {list(t.shape)} result of {t.between[0]}, {units.size(t.tensor_bytes)}, "
+        f"is no longer written to memory and read back{_often(n)}"
+        for t, n in Counter(diff.round_trips_removed).items()
+    ]
+
+
+def _appeared(diff: Diff, times: bool) -> list[str]:
     """Copies and memsets that A does without, with the kernel that follows them."""
-    found = []
-    left = Counter(diff.new)
+    found: dict[tuple[str, str], list[WorkRow]] = {}
     rows = diff.b.rows
-    for i, row in enumerate(rows):
-        if row.category in ("copy", "memset") and left[row.name]:
-            left[row.name] -= 1
+    for row in _rows(diff.b, diff.new):
+        if row.category in ("copy", "memset"):
             moved = f" of {units.size(row.work.nbytes)}" if row.work.nbytes is not None else ""
-            after = next((r for r in rows[i + 1 :] if r.category == "kernel"), None)
+            behind = rows[next(i for i, r in enumerate(rows) if r is row) + 1 :]
+            after = next((r for r in behind if r.category == "kernel"), None)
             where = f", before the {names.short(after.decoded)}" if after else ""
-            what = names.short(row.decoded)
-            found.append(f"new: {what}{moved}, {units.duration(row.dur_ns.median)}{where}")
+            found.setdefault((f"{names.short(row.decoded)}{moved}", where), []).append(row)
+    return [f"new: {_told(what, rows, times)}{where}" for (what, where), rows in found.items()]
+
+
+def _replaced(diff: Diff, times: bool) -> list[str]:
+    """Work that went, and kernels that came, without being part of a fusion."""
+    fused = Counter(op for fusion in diff.fused for op in fusion.sources)
+    into = Counter(fusion.into for fusion in diff.fused)
+    gone = _without(fused, [(row.op or row.name, row) for row in _rows(diff.a, diff.gone)])
+    new = _without(into, [(row.name, row) for row in _rows(diff.b, diff.new) if _is_kernel(row)])
+    return [*_listed("gone", gone, times), *_listed("new", new, times)]
+
+
+def _without(known: Counter[str], rows: list[tuple[str, WorkRow]]) -> list[WorkRow]:
+    """The rows that are left when each known key has taken as many of its rows as it counts."""
+    left = []
+    for key, row in rows:
+        if known[key]:
+            known[key] -= 1
+        else:
+            left.append(row)
+    return left
+
+
+def _listed(word: str, rows: list[WorkRow], times: bool) -> list[str]:
+    alike: dict[str, list[WorkRow]] = {}
+    for row in rows:
+        by = f" of {row.op}" if row.op and row.op != row.name else ""
+        alike.setdefault(f"{names.short(row.decoded)}{by}", []).append(row)
+    return [f"{word}: {_told(what, group, times)}" for what, group in alike.items()]
+
+
+def _told(what: str, rows: list[WorkRow], times: bool) -> str:
+    """`memset of 4 B, 768 ns`; of several: `3 x memset of 4 B, 2.30 µs in all`."""
+    several = len(rows) > 1
+    took = f", {units.duration(sum(row.dur_ns.median for row in rows))}" if times else ""
+    return f"{f'{len(rows)} x ' if several else ''}{what}{took}{' in all' if several and times else ''}"
+
+
+def _rows(forward: Forward, wanted: tuple[str, ...]) -> list[WorkRow]:
+    """The first rows of these names, each as often as it is wanted."""
+    left = Counter(wanted)
+    found = []
+    for row in forward.rows:
+        if left[row.name]:
+            left[row.name] -= 1
+            found.append(row)
     return found
 
 
-def _replaced(diff: Diff) -> list[str]:
-    """Kernels that went or came without being part of a fusion."""
-    into = {fusion.into for fusion in diff.fused}
-    new = [n for n in diff.new if n not in into and _is_kernel(diff.b, n)]
-    fused_away = Counter(n for f in diff.fused for n in f.sources)
-    gone = []
-    for name in diff.gone:
-        row = _row(diff.a, name)
-        if fused_away[row.op or row.name]:
-            fused_away[row.op or row.name] -= 1
-        else:
-            gone.append(f"gone: {_described(row)}")
-    return [*gone, *(f"new: {_described(_row(diff.b, name))}" for name in new)]
-
-
-def _is_kernel(forward: Forward, name: str) -> bool:
-    return _row(forward, name).category in ("kernel", "op")
-
-
-def _row(forward: Forward, name: str) -> WorkRow:
-    return next(row for row in forward.rows if row.name == name)
-
-
-def _described(row: WorkRow) -> str:
-    by = f" of {row.op}" if row.op and row.op != row.name else ""
-    return f"{names.short(row.decoded)}{by}, {units.duration(row.dur_ns.median)}"
+def _is_kernel(row: WorkRow) -> bool:
+    return row.category in ("kernel", "op")
 
 
 def _counts(diff: Diff) -> list[str]:
@@ -140,8 +180,8 @@ def _overlap(a: Spread, b: Spread) -> bool:
 def _same_kernels(diff: Diff) -> list[str]:
     """The common work by kind: `3 GEMMs, name for name`."""
     kinds: Counter[str] = Counter()
-    for name in diff.same:
-        kinds[_row(diff.a, name).kind] += 1
+    for row in _rows(diff.a, diff.same):
+        kinds[row.kind] += 1
     found = []
     for kind, n in kinds.items():
         if kind in ("copy", "memset"):

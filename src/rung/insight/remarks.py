@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 from rung import names, units
 from rung.insight.forward import Forward, WorkRow
-from rung.trace import Region
+from rung.insight.merging import handed_on
+from rung.insight.work import Gemm
+from rung.trace import Kernel, Region
 
 
 def remarks(forward: Forward, instances: list[Region]) -> list[str]:
@@ -17,13 +20,13 @@ def remarks(forward: Forward, instances: list[Region]) -> list[str]:
 
 
 def bias_in_epilogue(forward: Forward) -> str | None:
-    rows = [r for r in forward.rows if r.op == "aten::addmm" and r.kind == "gemm"]
-    copied = any(r.op == "aten::addmm" and r.kind == "copy" for r in forward.rows)
-    if not rows or copied or forward.op_names["aten::add"]:
+    rows = [r for r in forward.rows if r.op == "aten::addmm" and r.category != "memset"]
+    alone = len(rows) == forward.op_names["aten::addmm"] and all(r.kind == "gemm" for r in rows)
+    if not rows or not alone or forward.op_names["aten::add"]:
         return None
     if rows[0].category == "op":
         return "aten::addmm multiplies and adds the bias in one op, there is no aten::add"
-    named = any("bias" in r.decoded.fields.get("epilogue", ()) for r in rows)
+    named = all("bias" in r.decoded.fields.get("epilogue", ()) for r in rows)
     where = " (its name says bias)" if named else ""
     return f"aten::addmm is one kernel{where}: the bias rides in the GEMM's epilogue, there is no aten::add"
 
@@ -62,9 +65,14 @@ def other_tiles(forward: Forward) -> str | None:
             tiles.setdefault(row.name, row)
     if len(tiles) < 2:
         return None
-    shown = [f"{_tile(row)} for N = {row.gemm.n}" for row in tiles.values() if row.gemm][:3]
+    by_n = len({row.gemm.n for row in tiles.values() if row.gemm}) == len(tiles)
+    shown = [f"{_tile(row)} for {_size(row.gemm, by_n)}" for row in tiles.values() if row.gemm][:3]
     more = [f"{len(tiles) - 3} more"] if len(tiles) > 3 else []
     return f"the GEMMs are not one kernel: {units.listing(shown + more)}; the library picks a tile by shape"
+
+
+def _size(gemm: Gemm, by_n: bool) -> str:
+    return f"N = {gemm.n}" if by_n else f"[{gemm.m}, {gemm.k}] x [{gemm.k}, {gemm.n}]"
 
 
 def _tile(row: WorkRow) -> str:
@@ -80,43 +88,52 @@ def occupancy_queries(forward: Forward) -> str | None:
     who = "GEMM" if kinds == {"gemm"} else "kernel"
     n = len(asked)
     verb = "asks" if n == 1 else "ask"
+    launched = sum(row.category == "kernel" for row in forward.rows)
+    others = "; the others launch directly" if launched > n else ""
     return (
         f"{units.count(n, who)} {verb} for the kernel's occupancy right before the launch: "
-        "the library sizes the grid; the others launch directly"
+        f"the library sizes the grid{others}"
     )
 
 
 def library_memsets(forward: Forward) -> str | None:
-    """Memsets launched by the op of the GEMM that follows."""
+    """Memsets launched by the op of the GEMM that follows. A replayed graph does not tell whose they are."""
     owned = [
-        row.work.nbytes or 0
+        row
         for row, after in zip(forward.rows, forward.rows[1:], strict=False)
         if row.category == "memset" and after.kind == "gemm" and row.path == after.path
+        if row.op is not None and not row.graph
     ]
     if not owned:
         return None
+    sizes = {units.size(row.work.nbytes) for row in owned if row.work.nbytes is not None}
+    each = f" ({sizes.pop()}{' each' if len(owned) > 1 else ''})" if len(sizes) == 1 else ""
     if len(owned) == 1:
-        return f"the memset ({units.size(owned[0])}) belongs to the GEMM library, right before its kernel"
-    each = units.size(max(owned))
-    return f"{len(owned)} memsets ({each} each) belong to the GEMM library, right before its kernels"
+        return f"a memset{each} belongs to the GEMM library, right before its kernel"
+    return f"{len(owned)} memsets{each} belong to the GEMM library, right before its kernels"
 
 
 def round_trip(forward: Forward) -> str | None:
-    """A pointwise kernel whose input another pointwise kernel has just written."""
-    for row, after in zip(forward.kernel_rows, forward.kernel_rows[1:], strict=False):
-        if row.kind == after.kind == "pointwise" and set(row.shapes) & set(after.shapes) and row.work.nbytes:
-            written = row.work.nbytes // (len(row.shapes) + 1)
-            return (
-                f"{row.op} writes {units.size(written)} to memory and {after.op} reads them back: "
-                "one kernel for both would save that round trip"
-            )
+    """A pointwise kernel that reads what another op's, right before it, has by all looks just written."""
+    kernels = [k for k in forward.example.work if k.category in ("kernel", "op")]
+    for kernel, after in pairwise(kernels):
+        if kernel.kind == after.kind == "pointwise" and _op(kernel) != _op(after):
+            for nbytes, _, (writer, reader) in handed_on([kernel, after]).trips:
+                return (
+                    f"{writer} writes {units.size(nbytes)} to memory and {reader} reads as many back: "
+                    "one kernel for both would save that round trip"
+                )
     return None
+
+
+def _op(kernel: Kernel) -> str | None:
+    return kernel.op.name if kernel.op else None
 
 
 def cold_start(instances: list[Region]) -> str | None:
     """A first instance ten times as wide as the rest. Twice or thrice as wide is the profiler's own doing."""
     first, *rest = [r.cpu_ns for r in instances] or [0]
-    if not rest or first < COLD * max(rest):
+    if not rest or not first or first < COLD * max(rest):
         return None
     others = units.duration(sorted(rest)[len(rest) // 2])
     return f"cold: the first forward took {units.duration(first)} on the CPU, the others {others}"

@@ -63,18 +63,19 @@ def inputs(op: Op) -> list[Tensor]:
     """The op's tensor inputs of known dtype, in order; scalars and absent inputs are left out."""
     found = []
     for shape, dtype in zip(op.shapes, op.dtypes, strict=False):
-        is_shape = isinstance(shape, list) and all(isinstance(n, int) for n in shape)
-        if is_shape and dtype in DTYPE_BYTES and (shape or not _is_scalar(op, shape, dtype)):
+        known = is_shape(shape) and isinstance(dtype, str) and dtype in DTYPE_BYTES
+        if known and not (shape == [] and dtype in _SCALAR_DTYPES):
             found.append(Tensor(tuple(shape), dtype))
     return found
 
 
-def _is_scalar(op: Op, shape: list[int], dtype: str) -> bool:
-    """Kineto writes a Python number as shape [] with dtype `Scalar`, or as `double` / `long`.
+def is_shape(dims: object) -> bool:
+    """Whether an entry of `Input Dims` is one tensor's shape: of a list of tensors it is a list of shapes."""
+    return isinstance(dims, list) and all(isinstance(n, int) and n >= 0 for n in dims)
 
-    A 0-d tensor looks the same and weighs next to nothing.
-    """
-    return not shape and dtype in ("double", "long", "int", "bool", "float")
+
+_SCALAR_DTYPES = frozenset({"double", "long", "int", "bool", "float"})
+"""How Kineto writes a Python number, with shape []. A 0-d tensor looks the same and weighs nothing."""
 
 
 def broadcast(tensors: list[Tensor]) -> tuple[int, ...] | None:

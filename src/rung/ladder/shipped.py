@@ -47,7 +47,10 @@ def recorded(
     if parameters and rung.parameters("cuda", parameters) not in rung.gpu:
         sets = "; ".join(", ".join(f"{k} {v}" for k, v in one.items()) for one in rung.gpu)
         raise UsageError(f"{rung.name} was recorded with {sets}; for other sizes leave --recorded out.")
-    wanted = None if variants is None else set(variants)
+    wanted = None if variants is None else list(variants)
+    for variant in wanted or ():
+        if variant not in rung.variants:
+            raise UsageError(f"{rung.name} has no variant {variant!r}: give {', '.join(rung.variants)}")
     chosen = [
         source
         for source in found
@@ -55,7 +58,7 @@ def recorded(
         and (wanted is None or source.variant in wanted)
         and (warm is None or source.scene.endswith(COLD) != warm)
     ]
-    if not chosen:
+    if not chosen or not {source.variant for source in chosen}.issuperset(wanted or ()):
         there = ", ".join(f"{source.scene}/{source.variant}" for source in found)
         raise UsageError(
             f"the {collection} recordings of {rung.name} have none like that; there are: {there}."

@@ -12,6 +12,7 @@ from rung.insight.forward import Forward
 from rung.insight.guess import Verdict
 from rung.insight.narrate import changed, unchanged
 from rung.ladder.story import Scene, Story
+from rung.show.read import is_drawn
 from rung.trace import Kernel, Region, Trace
 
 SCHEMA_VERSION = 1
@@ -36,6 +37,7 @@ def trace_json(trace: Trace, regions: list[Region], kernels: list[Kernel]) -> di
             "span_ns": trace.span_ns,
             "stand_in": trace.stand_in,
             "incomplete": trace.incomplete,
+            "drawn": is_drawn(trace),
         },
         "regions": [_region(region) for region in regions],
         "kernels": [_kernel(kernel) for kernel in kernels],
@@ -81,11 +83,18 @@ def _kernel(kernel: Kernel) -> dict[str, Any]:
 
 
 def diff_json(diff: Diff, a: str, b: str) -> dict[str, Any]:
-    """`rung diff --json`, medians over the instances of the region. `a` and `b` are the traces' paths."""
+    """`rung diff --json`, medians over the instances of the region. `a` and `b` are the traces' paths.
+
+    Where one was drawn, its sentences leave out times.
+    """
+    traces = (diff.a.example.trace, diff.b.example.trace)
+    drawn = any(map(is_drawn, traces))
     return {
         "a": a,
         "b": b,
         "region": diff.a.region,
+        "drawn": drawn,
+        "stand_in": any(trace.stand_in for trace in traces),
         "same": list(diff.same),
         "gone": list(diff.gone),
         "new": list(diff.new),
@@ -102,8 +111,8 @@ def diff_json(diff: Diff, a: str, b: str) -> dict[str, Any]:
             "gpu_busy_ns": [diff.a.gpu_busy_ns.median, diff.b.gpu_busy_ns.median],
             "cpu_ns": [diff.a.cpu_ns.median, diff.b.cpu_ns.median],
         },
-        "changed": changed(diff),
-        "unchanged": unchanged(diff),
+        "changed": changed(diff, times=not drawn),
+        "unchanged": unchanged(diff, times=not drawn),
     }
 
 
@@ -156,7 +165,7 @@ def _variants(scene: Scene) -> list[dict[str, Any]]:
             "skipped": None,
             **forward_json(chapter.forward),
             **common,
-            "limit": chapter.bound.limit,
+            "limit": None if scene.drawn else chapter.bound.limit,
             "remarks": list(chapter.remarks),
         }
         for chapter in scene.chapters

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 
 from rich.console import RenderableType
@@ -12,19 +13,16 @@ from rung.insight.narrate import changed, unchanged
 from rung.ladder.story import Chapter, Scene, Story
 from rung.show import guess, kernels, layouts
 from rung.show.diff import point, side_by_side, verdict
+from rung.show.fitting import Phrases
 from rung.show.read import MANY, counts, summary
 
-DRAWN = (
-    "drawn from the article's published names and times, not recorded; "
-    "~ marks a width it does not print, drawn by a rule"
-)
+DRAWN = "drawn from the article's published names and times, not recorded"
+TILDE = "~ marks a width that it does not print"
 
 
 def pages(story: Story, verdicts: Sequence[Verdict]) -> Iterator[RenderableType]:
     """The whole story: title, scene by scene with the verdict on the guess, then where to go next."""
-    title = Text(story.rung.title, style="bold")
-    title.append(f"   {story.rung.expression}", style="not bold")
-    yield title
+    yield Phrases(Text(story.rung.title, style="bold"), Text(story.rung.expression))
     judged = iter(verdicts)
     for scene in story.scenes:
         yield ""
@@ -57,15 +55,15 @@ def _scene(scene: Scene) -> Iterator[RenderableType]:
 
 def _next(story: Story) -> Iterator[RenderableType]:
     """Commands that go on from here, with the traces just shown."""
-    paths = [str(c.path) for scene in story.scenes[-1:] for c in scene.chapters]
-    if not paths:
-        return
-    yield Text(f"\nNext: rung read {paths[0]}", style="dim")
-    if len(paths) > 1:
-        yield Text(f"      rung diff {paths[0]} {paths[1]}", style="dim")
+    paths = [shlex.quote(str(c.path)) for scene in story.scenes[-1:] for c in scene.chapters]
+    commands = [f"rung read {path}" for path in paths[:1]]
+    commands += [f"rung diff {paths[0]} {path}" for path in paths[1:2]]
+    for lead, command in zip(("\nNext: ", "      "), commands, strict=False):
+        # Never broken, so that it can be copied.
+        yield Text(f"{lead}{command}", "dim", no_wrap=True, overflow="ignore")
 
 
-def _setting(scene: Scene) -> Text:
+def _setting(scene: Scene) -> Phrases:
     """Parameters, dtype, device and versions, on one line."""
     made = scene.made
     parameters = made.get("parameters") or {}
@@ -75,20 +73,17 @@ def _setting(scene: Scene) -> Text:
         words.append("cold: nothing ran before")
     where = scene.device or made.get("device_name") or made.get("device") or "unknown device"
     if scene.drawn:
-        words.append(f"{where}, {DRAWN}")
+        words += [where, DRAWN, TILDE]
     else:
         versions = f", torch {made['torch']}" if made.get("torch") else ""
         words.append(f"recorded on {where}{versions}")
-    return Text("   ".join(word for word in words if word), style="dim")
+    return Phrases(*(Text(word, style="dim") for word in words))
 
 
 def _chapter(chapter: Chapter) -> Iterator[RenderableType]:
     forward, doubtful = chapter.forward, chapter.unpublished
-    line = Text(f"{chapter.variant}   ", style="bold magenta")
-    if doubtful:
-        yield line.append(counts(forward), style="not bold default")
-    else:
-        yield line.append_text(summary(forward))
+    told = [Text(counts(forward))] if doubtful else summary(forward).pieces
+    yield Phrases(Text(chapter.variant, style="bold magenta"), *told)
     few = len(forward.rows) <= MANY
     yield kernels.in_order(forward.rows, doubtful) if few else kernels.gathered(forward.rows)
     for sentence in (*(() if doubtful else (chapter.bound.sentence,)), *chapter.remarks):

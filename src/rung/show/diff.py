@@ -9,13 +9,41 @@ from rich.table import Table
 from rich.text import Text
 
 from rung import units
+from rung.insight.compare import Diff
 from rung.insight.forward import Forward
-from rung.show import kernels
+from rung.show.fitting import Phrases, table
+from rung.show.read import DRAWN, is_drawn
+from rung.trace import Trace
+
+
+def headings(diff: Diff) -> list[Phrases]:
+    """What A and B are, a line each."""
+    return [_heading(label, f) for label, f in (("A", diff.a), ("B", diff.b))]
+
+
+def _heading(label: str, forward: Forward) -> Phrases:
+    trace = forward.example.trace
+    times = f", median of {forward.instances}" if forward.instances > 1 else ""
+    return Phrases(
+        Text(label, style="bold"),
+        Text(trace.path),
+        Text(f"{forward.region}{times}"),
+        Text(_caution(trace), style="yellow"),
+    )
+
+
+def _caution(trace: Trace) -> str:
+    """What a reader of its numbers must know."""
+    if is_drawn(trace):
+        return DRAWN
+    if trace.stand_in:
+        return "no GPU work: ops stand in for kernels"
+    return "damaged or incomplete" if trace.incomplete else ""
 
 
 def side_by_side(labels: Sequence[str], forwards: Sequence[Forward]) -> Table:
     """Counts and times of several forwards, each time with its change against the first."""
-    made = kernels.table("", *labels, right=tuple(range(1, len(labels) + 1)))
+    made = table("", *labels, right=tuple(range(1, len(labels) + 1)))
     for label, pick in _COUNTS:
         values = [pick(forward) for forward in forwards]
         if any(values):

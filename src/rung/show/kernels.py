@@ -5,44 +5,32 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 
 from rich.table import Table
+from rich.text import Text
 
 from rung import names, units
 from rung.insight.forward import WorkRow
 from rung.insight.spread import Spread
+from rung.show.fitting import Column, Columns, table
 
 
-def table(*headings: str, right: Sequence[int] = (), title: str | None = None) -> Table:
-    """A bare table: no lines, headings dim, numbers flush right."""
-    made = Table(
-        box=None, header_style="dim", pad_edge=False, padding=(0, 2, 0, 0), title=title, title_justify="left"
-    )
-    for i, heading in enumerate(headings):
-        made.add_column(heading, justify="right" if i in right else "left", no_wrap=i in right)
-    return made
-
-
-def in_order(rows: Sequence[WorkRow], doubtful: Container[str] = ()) -> Table:
+def in_order(rows: Sequence[WorkRow], doubtful: Container[str] = ()) -> Columns:
     """One line a kernel, numbered; copies and memsets stand between them without a number.
 
-    The times of kernels whose name is `doubtful` carry a `~`. Columns with nothing to say are left out.
+    The times of kernels whose name is `doubtful` carry a `~`.
     """
     numbers = _numbers(rows)
-    columns = [
-        ("#", True, [str(n) if n else "" for n in numbers]),
-        ("op", False, [row.op or "" for row in rows]),
-        ("kernel", False, _descriptions(rows, numbers)),
-        ("launch", False, _launches(rows)),
-        ("shapes", False, [shapes(row) for row in rows]),
-        ("work", True, [work(row) for row in rows]),
-        ("time", True, [f"{_tilde(row, doubtful)}{units.duration(row.dur_ns.median)}" for row in rows]),
-        ("spread", False, [spread(row.dur_ns) for row in rows]),
-        ("rate", True, ["" if row.name in doubtful else rate(row) for row in rows]),
-    ]
-    columns = [column for column in columns if any(column[2])]
-    made = table(*(heading for heading, _, _ in columns), right=[i for i, c in enumerate(columns) if c[1]])
-    for number, cells in zip(numbers, zip(*(cells for _, _, cells in columns), strict=True), strict=True):
-        made.add_row(*cells, style=None if number else "dim")
-    return made
+    columns = (
+        Column("#", [str(n) if n else "" for n in numbers], right=True),
+        Column("op", [row.op or "" for row in rows]),
+        Column("kernel", _descriptions(rows, numbers)),
+        Column("launch", _launches(rows)),
+        Column("shapes", [shapes(row) for row in rows]),
+        Column("work", [work(row) for row in rows], right=True),
+        Column("time", [_time(row, doubtful) for row in rows], right=True),
+        Column("spread", [spread(row.dur_ns) for row in rows]),
+        Column("rate", ["" if row.name in doubtful else rate(row) for row in rows], right=True),
+    )
+    return Columns(columns, [None if n else "dim" for n in numbers], ("shapes", "spread", "launch"))
 
 
 def _numbers(rows: Sequence[WorkRow]) -> list[int]:
@@ -68,8 +56,8 @@ def _launches(rows: Sequence[WorkRow]) -> list[str]:
     return ["query + launch" if row.occupancy_query else "launch" for row in rows]
 
 
-def _tilde(row: WorkRow, doubtful: Container[str]) -> str:
-    return "~" if row.name in doubtful else ""
+def _time(row: WorkRow, doubtful: Container[str]) -> str:
+    return f"{'~' if row.name in doubtful else ''}{units.duration(row.dur_ns.median)}"
 
 
 def gathered(rows: Sequence[WorkRow], limit: int = 20) -> Table:
@@ -81,17 +69,19 @@ def gathered(rows: Sequence[WorkRow], limit: int = 20) -> Table:
     ranked = sorted(groups.values(), key=lambda g: -sum(row.dur_ns.median for row in g))
     made = table("times", "kernel", "kind", "op", "time in all", "share", right=(0, 4, 5))
     for group in ranked[:limit]:
-        spent = sum(row.dur_ns.median for row in group)
         ops = sorted({row.op for row in group if row.op})
-        made.add_row(
-            str(len(group)),
-            names.short(group[0].decoded),
-            group[0].kind,
-            ops[0] + (f" and {len(ops) - 1} more" if len(ops) > 1 else "") if ops else "",
-            units.duration(spent),
-            units.percent(spent / total),
-        )
+        op = ops[0] + (f" and {len(ops) - 1} more" if len(ops) > 1 else "") if ops else ""
+        told = (names.short(group[0].decoded), group[0].kind, op)
+        made.add_row(str(len(group)), *map(Text, told), *_spent(group, total))
+    rest = [row for group in ranked[limit:] for row in group]
+    if rest:
+        made.add_row(str(len(rest)), f"{len(ranked) - limit} other names", "", "", *_spent(rest, total))
     return made
+
+
+def _spent(rows: Sequence[WorkRow], total: int) -> tuple[str, str]:
+    spent = sum(row.dur_ns.median for row in rows)
+    return units.duration(spent), units.percent(spent / total)
 
 
 def shapes(row: WorkRow) -> str:

@@ -13,8 +13,10 @@ from rung import names, units
 from rung.insight.forward import Forward
 from rung.insight.tree import Node, Tree
 from rung.show import kernels
+from rung.show.fitting import Phrases, table
 from rung.trace import Kernel, Trace
 
+DRAWN = "drawn from published names and times, not recorded"
 MANY = 30
 """Above this many kernels a forward they are gathered by name."""
 
@@ -36,14 +38,21 @@ def report(trace: Trace, forwards: list[Forward], tree: Tree, *, everything: boo
     return Group(*parts)
 
 
-def heading(trace: Trace) -> Text:
+def heading(trace: Trace) -> Phrases:
     where = trace.device or ("no GPU" if trace.stand_in else "device not named")
-    rank = f"   rank {trace.rank}" if trace.rank is not None else ""
-    text = Text(trace.path, style="bold")
-    text.append(
-        f"   {where}{rank}   {units.duration(trace.span_ns)}, {trace.events} events", style="not bold"
+    return Phrases(
+        Text(trace.path, style="bold"),
+        Text(where),
+        Text(DRAWN if is_drawn(trace) else "", style="yellow"),
+        Text(f"rank {trace.rank}" if trace.rank is not None else ""),
+        Text(f"{units.duration(trace.span_ns)}, {units.count(trace.events, 'event')}"),
     )
-    return text
+
+
+def is_drawn(trace: Trace) -> bool:
+    """Whether a trace says of itself that it was drawn from published numbers."""
+    made = trace.header.get("rung")
+    return isinstance(made, dict) and bool(made.get("drawn"))
 
 
 def warnings(trace: Trace) -> Iterator[Text]:
@@ -53,10 +62,10 @@ def warnings(trace: Trace) -> Iterator[Text]:
 
 
 def regions(forwards: list[Forward]) -> RenderableType:
-    made = kernels.table("region", "times", "kernels", "launches", "GPU busy", "CPU", right=(1, 2, 3, 4, 5))
+    made = table("region", "times", "kernels", "launches", "GPU busy", "CPU", right=(1, 2, 3, 4, 5))
     for forward in forwards:
         made.add_row(
-            forward.region,
+            Text(forward.region),
             str(forward.instances),
             str(forward.kernels),
             str(forward.launches),
@@ -66,19 +75,19 @@ def regions(forwards: list[Forward]) -> RenderableType:
     return made
 
 
-def summary(forward: Forward) -> Text:
+def summary(forward: Forward) -> Phrases:
     """`mlp_fwd, median of 3   5 kernels + 2 memsets, 7 launches   GPU 233 µs   CPU 161 µs   GPU idle 3 %`"""
-    text = Text(forward.region, style="bold")
     times = f", median of {forward.instances}" if forward.instances > 1 else ""
     if forward.alike < forward.instances:
         times += f" ({forward.alike} of them ran what is listed)"
-    text.append(f"{times}   {counts(forward)}", style="not bold")
-    if forward.gpu_busy_ns.median:
-        text.append(f"   GPU {units.duration(forward.gpu_busy_ns.median)}", style="not bold cyan")
-    text.append(f"   CPU {units.duration(forward.cpu_ns.median)}", style="not bold")
-    if forward.gpu_busy_ns.median:
-        text.append(f"   GPU idle {units.percent(forward.gpu_idle_share)}", style="not bold")
-    return text
+    on_gpu = bool(forward.gpu_busy_ns.median)
+    return Phrases(
+        Text.assemble((forward.region, "bold"), times),
+        Text(counts(forward)),
+        Text(f"GPU {units.duration(forward.gpu_busy_ns.median)}" if on_gpu else "", style="cyan"),
+        Text(f"CPU {units.duration(forward.cpu_ns.median)}"),
+        Text(f"GPU idle {units.percent(forward.gpu_idle_share)}" if on_gpu else ""),
+    )
 
 
 def counts(forward: Forward) -> str:

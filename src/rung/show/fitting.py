@@ -1,0 +1,72 @@
+"""What a narrow terminal shows less of, instead of breaking it in the middle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+UNLIMITED = 100_000
+"""Columns: wider than any table."""
+
+
+class Phrases:
+    """Phrases on one line, three spaces apart; where they do not fit the line breaks between two of them."""
+
+    def __init__(self, *pieces: Text) -> None:
+        self.pieces = tuple(piece for piece in pieces if piece)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        line = Text()
+        for piece in self.pieces:
+            if line and line.cell_len + 3 + piece.cell_len > options.max_width:
+                yield line
+                line = Text("  ")
+            elif line:
+                line.append("   ")
+            line.append_text(piece)
+        yield line
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    heading: str
+    cells: Sequence[str]
+    right: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """A bare table of the columns that have something to say; `expendable` ones, named in the order in which
+    they go, are left out where it does not fit."""
+
+    columns: Sequence[Column]
+    styles: Sequence[str | None]
+    expendable: Sequence[str] = field(default=())
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        left = [column for column in self.columns if any(column.cells)]
+        for heading in self.expendable:
+            wide = options.update(width=UNLIMITED)
+            if Measurement.get(console, wide, self._table(left)).maximum <= options.max_width:
+                break
+            left = [column for column in left if column.heading != heading]
+        yield self._table(left)
+
+    def _table(self, columns: Sequence[Column]) -> Table:
+        made = table(*(c.heading for c in columns), right=[i for i, c in enumerate(columns) if c.right])
+        for style, *cells in zip(self.styles, *(c.cells for c in columns), strict=True):
+            made.add_row(*map(Text, cells), style=style)
+        return made
+
+
+def table(*headings: str, right: Sequence[int] = ()) -> Table:
+    """A bare table: no lines, headings dim, numbers flush right."""
+    made = Table(box=None, header_style="dim", pad_edge=False, padding=(0, 2, 0, 0))
+    for i, heading in enumerate(headings):
+        made.add_column(Text(heading), justify="right" if i in right else "left", no_wrap=i in right)
+    return made
