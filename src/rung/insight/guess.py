@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -11,16 +10,19 @@ from fractions import Fraction
 from pathlib import Path
 
 from rung.errors import UsageError
+from rung.insight.guessing.devices import device_of
+from rung.insight.guessing.files import read_file
 from rung.insight.guessing.language import Expectation, expect, parse
-from rung.insight.guessing.measures import Measured, measure
+from rung.insight.guessing.measures import Judged, measure
+from rung.insight.guessing.tolerance import Near
 from rung.insight.guessing.verdict import Check, Verdict
 from rung.insight.guessing.wants import shown
-from rung.trace import Region, Trace
+from rung.trace import Region, Trace, read
 
 __all__ = ["Check", "Expectation", "Guess", "Verdict", "guess", "load", "regions_of"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Guess:
     """What a trace is expected to show. Guesses add up: `a + b` expects both."""
 
@@ -30,31 +32,60 @@ class Guess:
         return Guess(tuple(dict.fromkeys(self.expectations + other.expectations)))
 
     def __str__(self) -> str:
-        return "\n".join(f"{e}  in {e.region}" if e.region else str(e) for e in self.expectations)
+        return "\n".join(map(_said, self.expectations))
 
-    def check(self, trace: Trace, *, allow_incomplete: bool = False) -> Verdict:
-        """Judge every expectation on every instance of its region; all must hold.
+    def __eq__(self, other: object) -> bool:
+        """Guesses with the same expectations are equal; a trace or recording equals a guess that holds of it:
+        `assert recording == guess(kernels=5)`."""
+        if isinstance(other, Guess):
+            return self.expectations == other.expectations
+        trace = other if isinstance(other, Trace) else getattr(other, "trace", None)
+        return self.check(trace).held if isinstance(trace, Trace) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.expectations)
+
+    def check(
+        self, trace: Trace, *, allow_incomplete: bool = False, baseline: Trace | None = None
+    ) -> Verdict:
+        """Judge every expectation for this trace's device on every instance of its region; all must hold.
 
         What cannot be judged does not hold, and `Verdict.reason` says why: a trace that is cut short or was
         repaired, a launch whose work is missing, a dtype that nothing tells. `allow_incomplete` counts what
-        there is instead.
+        there is instead. `baseline` is the trace that tolerances are about; else the one their file names.
 
         Raises:
             UsageError: a region that the trace does not have.
         """
         if trace.incomplete and not allow_incomplete:
             return Verdict(False, trace.incomplete, ())
-        regions = {
-            name: regions_of(trace, name) for name in dict.fromkeys(e.region for e in self.expectations)
-        }
-        judged = [
-            (expectation, region, measure(expectation, region, allow_incomplete=allow_incomplete))
-            for expectation in self.expectations
-            for region in regions[expectation.region]
-        ]
-        checks = tuple(_check(*each) for each in judged)
+        judged = self.judge(trace, allow_incomplete=allow_incomplete, baseline=baseline)
+        checks = tuple(map(_check, judged))
         held = bool(checks) and all(check.held for check in checks)
-        return Verdict(held, _reason(judged), checks, _notes(trace, held))
+        return Verdict(held, self._reason(trace, judged), checks, _notes(trace, held))
+
+    def judge(
+        self, trace: Trace, *, allow_incomplete: bool = False, baseline: Trace | None = None
+    ) -> list[Judged]:
+        """The expectations for this trace's device, each with an instance of its region and what it shows."""
+        applying = [e for e in self.expectations if e.scope.covers(trace)]
+        regions = {name: regions_of(trace, name) for name in dict.fromkeys(e.region for e in applying)}
+        paths = {} if baseline else dict.fromkeys(e.baseline for e in applying if isinstance(e.want, Near))
+        baselines = {path: read(path) for path in paths if path is not None}
+        return [
+            Judged(expectation, region, measure(
+                expectation, region, allow_incomplete=allow_incomplete,
+                baseline=baseline or baselines.get(expectation.baseline or ""),
+            ))
+            for expectation in applying
+            for region in regions[expectation.region]
+        ]  # fmt: skip
+
+    def _reason(self, trace: Trace, judged: list[Judged]) -> str | None:
+        if not any(e.scope.covers(trace) for e in self.expectations):
+            sections = ", ".join(dict.fromkeys(f"[{e.scope.section}]" for e in self.expectations))
+            return f"the guess has nothing for this device, {_device(trace)}; its sections are {sections}"
+        return _reason(judged)
 
 
 def guess(*wanted: str | Mapping[str, object], region: str | None = None, **expectations: object) -> Guess:
@@ -78,21 +109,13 @@ def guess(*wanted: str | Mapping[str, object], region: str | None = None, **expe
 
 
 def load(path: str | os.PathLike[str], region: str | None = None) -> Guess:
-    """Read a `*.guess.toml`: a table for each region; keys above the tables go to `region`, or the outermost.
+    """Read a `*.guess.toml`; keys outside of a region's table go to `region`, or the outermost annotations.
 
     Raises:
-        UsageError: the file cannot be read or is no TOML, or it holds an expectation that cannot be read.
+        UsageError: the file, or one it extends, cannot be read or is no TOML, or it holds an expectation that
+            cannot be read; the message names line and column.
     """
-    try:
-        table = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path}: {error}") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
-    try:
-        return Guess(tuple(dict.fromkeys(_must_hold_something(_table(table, region)))))
-    except UsageError as error:
-        raise UsageError(f"{path}: {error}") from error
+    return Guess(tuple(read_file(Path(path), region)))
 
 
 def regions_of(trace: Trace, name: str | None = None) -> list[Region]:
@@ -123,23 +146,35 @@ def _table(table: Mapping[str, object], region: str | None, where: str = "") -> 
             raise UsageError(f"[{where}] {error}" if where else str(error)) from error
 
 
-def _must_hold_something(expectations: Iterator[Expectation]) -> list[Expectation]:
-    found = list(expectations)
-    if not found:
-        raise UsageError("expects nothing; write for example kernels = 5")
-    return found
+def _said(expectation: Expectation) -> str:
+    where = f"  in {expectation.region}" if expectation.region else ""
+    return f"{expectation}{where}" + (f"  {scope}" if (scope := str(expectation.scope)) else "")
 
 
-def _check(expectation: Expectation, region: Region, measured: Measured) -> Check:
+def _check(judged: Judged) -> Check:
+    expectation, region, measured = judged.expectation, judged.region, judged.measured
     got = float(measured.got) if isinstance(measured.got, Fraction) else measured.got
-    key, want = expectation.key, str(expectation.want)
-    return Check(region.name, region.step, key, want, got, measured.held, measured.evidence)
+    want = str(expectation.want)
+    return Check(
+        region.name, region.step, expectation.key, want, got, measured.held, measured.evidence,
+        expectation.place,
+    )  # fmt: skip
 
 
-def _reason(judged: list[tuple[Expectation, Region, Measured]]) -> str | None:
+def _device(trace: Trace) -> str:
+    return device_of(trace) or ("a CPU" if trace.stand_in else "which the trace does not name")
+
+
+def _reason(judged: list[Judged]) -> str | None:
     if not judged:
         return "there is no region in this trace"
-    reasons = list(dict.fromkeys(f"{e.key} in {r.name}: {m.reason}" for e, r, m in judged if m.reason))
+    reasons = list(
+        dict.fromkeys(
+            f"{j.expectation.key} in {j.region.name}: {j.measured.reason}"
+            for j in judged
+            if j.measured.reason
+        )
+    )
     more = f"; and {len(reasons) - 3} more" if len(reasons) > 3 else ""
     return "; ".join(reasons[:3]) + more if reasons else None
 

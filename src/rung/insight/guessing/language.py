@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from difflib import get_close_matches
 from typing import cast
 
 from rung.errors import UsageError
+from rung.insight.guessing.devices import EVERYWHERE, Scope
+from rung.insight.guessing.places import Place
+from rung.insight.guessing.tolerance import Near, is_near, near
 from rung.insight.guessing.wants import (
     KINDS,
     QUOTED,
@@ -51,13 +54,17 @@ _VALUE = re.compile(rf"(?P<cmp>{_COMPARISON}|in(?=\s))?(?P<value>.*)", re.DOTALL
 class Expectation:
     """One line of a guess: what is measured (`subject`, and a glob where it needs one), and what is wanted.
 
-    `region` is a glob over region names; None means the outermost ones.
+    `region` is a glob over region names; None means the outermost ones. `scope` says on which devices it
+    counts, `baseline` names the trace that a tolerance is about, `place` says where the line is written.
     """
 
     subject: str
     pattern: str | None
-    want: Want
+    want: Want | Near
     region: str | None = None
+    scope: Scope = EVERYWHERE
+    baseline: str | None = None
+    place: Place | None = field(default=None, compare=False)
 
     @property
     def key(self) -> str:
@@ -77,12 +84,12 @@ def parse(text: str, region: str | None = None) -> Expectation:
     """
     text = text.strip()
     if named := _NAMED.fullmatch(text):
-        subject, pattern = _split_key(f"{named['subject']}:{unquoted(named['pattern'])}")
+        subject, pattern = split_key(f"{named['subject']}:{unquoted(named['pattern'])}")
         return _expect(subject, pattern, named["cmp"], named["value"], region)
     found = _ORDER.fullmatch(text) or _PLAIN.fullmatch(text)
     if found is None:
         raise UsageError(f"{shown(text)} compares nothing: write KEY=VALUE, such as kernels=5 or 'gemm >= 3'")
-    subject, pattern = _split_key(found["key"])
+    subject, pattern = split_key(found["key"])
     if pattern is not None:
         _refuse_doubt(text, pattern, found["cmp"])
     return _expect(subject, pattern, found["cmp"], found["value"], region)
@@ -96,7 +103,7 @@ def expect(key: str, value: object, region: str | None = None) -> Expectation:
     Raises:
         UsageError: the key is unknown, or the value does not fit it.
     """
-    subject, pattern = _split_key(key)
+    subject, pattern = split_key(key)
     if isinstance(value, list | tuple) and subject == "order":
         return Expectation(subject, None, order_from(value), region)
     if isinstance(value, bool | list | tuple | dict) or value is None:
@@ -109,7 +116,7 @@ def expect(key: str, value: object, region: str | None = None) -> Expectation:
 def _expect(subject: str, pattern: str | None, comparison: str, text: str, region: str | None) -> Expectation:
     sign = cast(Comparison, "==" if comparison == "=" else comparison)
     text = text.strip()
-    want: Want
+    want: Want | Near
     if subject == "dtype":
         want = dtype_want(sign, text)
     elif subject == "order":
@@ -118,11 +125,14 @@ def _expect(subject: str, pattern: str | None, comparison: str, text: str, regio
         want = order_in(text)
     else:
         key = subject if pattern is None else f"{subject}:{pattern}"
-        want = amount(key, sign, text, UNITS.get(subject, "count"))
+        unit = UNITS.get(subject, "count")
+        tolerant = unit == "time" and is_near(text)
+        want = near(key, sign, text) if tolerant else amount(key, sign, text, unit)
     return Expectation(subject, pattern, want, region)
 
 
-def _split_key(key: str) -> tuple[str, str | None]:
+def split_key(key: str) -> tuple[str, str | None]:
+    """What is measured, and the glob after the colon if any. Raises UsageError for an unknown key."""
     key = key.strip()
     if key in UNITS or key in ("dtype", "order"):
         return key, None

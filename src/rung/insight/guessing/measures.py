@@ -9,17 +9,15 @@ from fnmatch import fnmatchcase
 from fractions import Fraction
 
 from rung import units
-from rung.errors import RungError
+from rung.insight.guessing.baseline import baseline_ns
 from rung.insight.guessing.dtypes import gemm_dtype
 from rung.insight.guessing.language import Expectation
+from rung.insight.guessing.tolerance import Near
+from rung.insight.guessing.untold import UntoldError
 from rung.insight.guessing.wants import KINDS, Amount, DtypeWant, Order, cut
-from rung.trace import Kernel, Region
+from rung.trace import Kernel, Region, Trace
 
 Value = int | Fraction | str | list[str] | None
-
-
-class UntoldError(RungError):
-    """The region does not say what the key asks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +30,23 @@ class Measured:
     reason: str | None = None
 
 
-def measure(expectation: Expectation, region: Region, *, allow_incomplete: bool = False) -> Measured:
-    """Judge one expectation on one region."""
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """An expectation, the instance of its region it was held against, and what became of it."""
+
+    expectation: Expectation
+    region: Region
+    measured: Measured
+
+
+def measure(
+    expectation: Expectation,
+    region: Region,
+    *,
+    allow_incomplete: bool = False,
+    baseline: Trace | None = None,
+) -> Measured:
+    """Judge one expectation on one region; `baseline` is the trace that a tolerance is about."""
     try:
         if not allow_incomplete:
             _refuse_lost_work(expectation.subject, region)
@@ -44,6 +57,10 @@ def measure(expectation: Expectation, region: Region, *, allow_incomplete: bool 
             case Amount() as want:
                 value = _timed(expectation.subject, region)
                 return Measured(value, want.accepts(value))
+            case Near() as want:
+                value = _timed(expectation.subject, region)
+                bound = want.around(baseline_ns(expectation, want, region, baseline))
+                return Measured(value, bound.accepts(value))
             case DtypeWant() as want:
                 dtypes = _dtypes(region)
                 return Measured(", ".join(sorted(set(dtypes))), want.accepts(dtypes), _tally(dtypes))
@@ -63,27 +80,38 @@ def census(region: Region) -> str:
 
 def _counted(expectation: Expectation, region: Region) -> list[str]:
     """A word for each thing counted: its name, or its kind where all kernels count."""
-    pattern = expectation.pattern or ""
     match expectation.subject:
-        case "kernels":
-            return [kernel.kind for kernel in region.kernels]
-        case "copies" | "copy":
-            return [copy.name for copy in region.copies]
-        case "memsets" | "memset":
-            return [memset.name for memset in region.memsets]
         case "launches":
             return [launch.name for launch in region.launches]
         case "op":
-            return [name for name in _op_names(region) if fnmatchcase(name, pattern)]
+            return [name for name in op_names(region) if fnmatchcase(name, expectation.pattern or "")]
+        case "kernels":
+            return [kernel.kind for kernel in region.kernels]
+        case _:
+            return [kernel.name for kernel in counted_work(expectation, region)]
+
+
+def counted_work(expectation: Expectation, region: Region) -> list[Kernel]:
+    """The kernels, copies or memsets that a line counts; none for one that counts launches or ops."""
+    pattern = expectation.pattern or ""
+    match expectation.subject:
+        case "launches" | "op":
+            return []
+        case "kernels":
+            return list(region.kernels)
+        case "copies" | "copy":
+            return list(region.copies)
+        case "memsets" | "memset":
+            return list(region.memsets)
         case "kernel":
-            return [kernel.name for kernel in region.kernels if fnmatchcase(kernel.name, pattern)]
+            return [kernel for kernel in region.kernels if fnmatchcase(kernel.name, pattern)]
         case "family":
-            return [kernel.name for kernel in region.kernels if fnmatchcase(kernel.family, pattern)]
+            return [kernel for kernel in region.kernels if fnmatchcase(kernel.family, pattern)]
         case kind:
-            return [kernel.name for kernel in region.kernels if kernel.kind == kind]
+            return [kernel for kernel in region.kernels if kernel.kind == kind]
 
 
-def _op_names(region: Region) -> list[str]:
+def op_names(region: Region) -> list[str]:
     """The names of all ops inside, however deep."""
     tables = region.trace.tables
     first, last = tables.regions.op_offsets[region.row : region.row + 2].tolist()

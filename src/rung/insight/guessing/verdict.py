@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from rung import units
+from rung.insight.guessing.places import Place
 from rung.insight.guessing.wants import cut
 
 MOST = 44
@@ -20,7 +21,8 @@ Got = int | float | str | list[str] | None
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One expectation on one instance of a region. `evidence` names what was counted."""
+    """One expectation on one instance of a region. `evidence` names what was counted, `place` says where the
+    expectation is written."""
 
     region: str
     step: int | None
@@ -29,6 +31,7 @@ class Check:
     got: Got
     held: bool
     evidence: tuple[str, ...] = ()
+    place: Place | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,7 @@ class Row:
     got: str
     held: bool
     evidence: str
+    place: Place | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +128,8 @@ def _section(title: str, rows: dict[str, list[Check]]) -> Section:
 def _row(label: str, checks: list[Check]) -> Row:
     """The evidence is that of the first instance that fails: the others mostly fail alike."""
     failed = next((check for check in checks if not check.held), None)
-    return Row(label, _gots(checks), failed is None, _few(failed.evidence) if failed else "")
+    evidence = _few(failed.evidence) if failed else ""
+    return Row(cut(label), _gots(checks), failed is None, evidence, checks[0].place)
 
 
 def _gots(checks: list[Check]) -> str:
