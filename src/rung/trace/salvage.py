@@ -60,11 +60,15 @@ _MESSAGES: dict[Code, str] = {
     "two-writers": "two processes wrote this file at once: every intact event of both is kept",
 }
 
+DEEPEST = 32
+"""Levels of nesting that an event may have; a flood of opening brackets is not followed further."""
+
 _OPENING = re.compile(rb'"traceEvents"\s*:\s*\[')
 _TOKEN = re.compile(rb'\s*("(?:[^"\\]++|\\.)*+"|[{}\[\],:]|[^\s"{}\[\],:]++)', re.DOTALL)
 _START = re.compile(rb'\{\s*"(?:ph|name|cat|pid|tid|ts|dur|id|args|bp|s)"\s*:')
 _NEXT = re.compile(rb",\s*(?=" + _START.pattern + rb")")
 _GAP = re.compile(rb"[\s,]*")
+_TAIL = re.compile(rb'\s*(?:\}|,\s*(?:"|$)|$)')
 _SEPARATED = re.compile(rb"\s*(?:[,\]{]|$)")
 
 
@@ -95,11 +99,15 @@ def salvage(data: bytes, cut: bool = False) -> Salvaged | None:
 def _events(data: bytes, position: int, found: Salvaged) -> int:
     """Collect events from `position` on; returns where their list ends."""
     lost = False  # whether what was last met was damaged, so that an object need not be an event
+    following: int | None = position  # where the event after the next is announced, None if it is not
     while True:
         position = _GAP.match(data, position).end()  # type: ignore[union-attr]
         if position >= len(data) or (data[position] == ord("]") and _ends(data, position)):
             return position
-        end = _take(data, position, found, lost)
+        if following is not None and following <= position:
+            announced = _NEXT.search(data, position + 1)
+            following = announced.start() if announced else None
+        end = _take(data, position, following, found, lost)
         if end is not None:
             position, lost = end, False
             continue
@@ -112,12 +120,14 @@ def _events(data: bytes, position: int, found: Salvaged) -> int:
         position, lost = beyond, True
 
 
-def _take(data: bytes, start: int, found: Salvaged, lost: bool) -> int | None:
-    """Keep the event at `start`, repaired if need be, and return where it ends; None if there is no event."""
+def _take(data: bytes, start: int, following: int | None, found: Salvaged, lost: bool) -> int | None:
+    """Keep the event at `start`, repaired if need be, and return where it ends; None if there is no event.
+
+    It nearly always ends where the `following` one is announced, which is cheaper than to look for its end.
+    """
     if data[start] != ord("{"):
         return None
-    following = _NEXT.search(data, start + 1)
-    end = following.start() if following else None  # cheaper to find than the end of this event
+    end = following
     event = event_in(data[start:end]) if end else None
     if event is None:
         end = _end_of_object(data, start)
@@ -157,6 +167,8 @@ def _end_of_object(data: bytes, start: int) -> int | None:
         depth += (mark in b"{[") - (mark in b"}]")
         if depth == 0:
             return token.end()
+        if depth > DEEPEST:
+            return None
         position, after_value = token.end(), mark not in b"{[,:"
     return None
 
@@ -179,7 +191,7 @@ def _beyond(data: bytes, damaged: int) -> int | None:
 
 def _ends(data: bytes, bracket: int) -> bool:
     """Whether the list of events ends with this bracket: nothing but the rest of a header follows."""
-    if _members(data[bracket + 1 :]) is not None:
+    if _TAIL.match(data, bracket + 1) and _members(data[bracket + 1 :]) is not None:
         return True
     return not any(_is_event(data, start.start()) for start in islice(_START.finditer(data, bracket), 64))
 
