@@ -7,16 +7,14 @@ boundary is looked for. Nothing is guessed, everything is counted.
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, field
 from itertools import islice
 
-import msgspec
 from msgspec import Raw
 
 from rung.trace.events import Event, event_in, mend
-from rung.trace.repair import UNDECODABLE, repair_text
+from rung.trace.header import header_around, members_in
 from rung.trace.warnings import Code, Warning
 from rung.trace.writers import second_writer
 
@@ -88,7 +86,9 @@ def salvage(data: bytes, cut: bool = False) -> Salvaged | None:
     if not found.events:
         return None
     if opening:
-        _header(data, opening.start(), end, found)
+        found.header, damage = header_around(data, opening.start(), end)
+        for code, at in damage:
+            found.note(code, at)
     if (cut or len(data) < whole) and "truncated" not in found.damage:
         found.note("truncated", len(data))
     if (offset := second_writer(found.events, found.breaks)) is not None:
@@ -186,12 +186,12 @@ def _beyond(data: bytes, damaged: int) -> int | None:
         return start.start()
     bracket = rb"\}\s*(\])" if data[damaged] == ord("{") else rb"(\])"
     found = [m.start(1) for m in re.finditer(bracket, data[damaged:])][-8:]
-    return next((damaged + at for at in found if _members(data[damaged + at + 1 :]) is not None), None)
+    return next((damaged + at for at in found if members_in(data[damaged + at + 1 :]) is not None), None)
 
 
 def _ends(data: bytes, bracket: int) -> bool:
     """Whether the list of events ends with this bracket: nothing but the rest of a header follows."""
-    if _TAIL.match(data, bracket + 1) and _members(data[bracket + 1 :]) is not None:
+    if _TAIL.match(data, bracket + 1) and members_in(data[bracket + 1 :]) is not None:
         return True
     return not any(_is_event(data, start.start()) for start in islice(_START.finditer(data, bracket), 64))
 
@@ -200,43 +200,3 @@ def _is_event(data: bytes, start: int) -> bool:
     end = _end_of_object(data, start)
     event = event_in(data[start:end]) if end else None
     return bool(event and event.ph)
-
-
-def _members(after: bytes) -> dict[str, Raw] | None:
-    """The members of the header behind the list of events; None if the text is not the end of an object."""
-    text = b"{" + after.lstrip().removeprefix(b",")
-    for closed in (text, text.rstrip().rstrip(b",") + b"}"):
-        try:
-            return msgspec.json.decode(repair_text(closed).text, type=dict[str, Raw])
-        except UNDECODABLE:
-            continue
-    return None
-
-
-def _header(data: bytes, opening: int, end: int, found: Salvaged) -> None:
-    """Read the members around the list of events, as far as they are whole."""
-    head = repair_text(data[:opening].rstrip().rstrip(b",") + b"}")
-    for code, at in head.damage.items():
-        found.note(code, at)
-    try:
-        found.header |= msgspec.json.decode(head.text, type=dict[str, Raw])
-    except UNDECODABLE:
-        found.note("bad-field", 0)
-    tail = repair_text(data[end + 1 :])
-    for code, at in tail.damage.items():
-        found.note(code, end + 1 + at)
-    members = _members(tail.text)
-    if members is not None:
-        found.header |= members
-    elif not _is_closed(tail.text):
-        found.note("truncated", len(data))
-
-
-def _is_closed(after: bytes) -> bool:
-    """Whether the document ended and something else was appended."""
-    try:
-        text = after.decode("utf-8", "replace").lstrip().removeprefix(",")
-        json.JSONDecoder().raw_decode("{" + text)
-    except (ValueError, RecursionError):
-        return False
-    return True
