@@ -37,6 +37,14 @@ def test_half_a_trace_at_zero_leaves_the_other_half() -> None:
     )
 
 
+def test_work_whose_launch_lost_its_time_belongs_where_it_ran() -> None:
+    lost = launch(0, 0, 1)
+    trace = read(annotation("f", 1_000, 100), annotation("g", 1_200, 100), lost, kernel("k", 1_250, 20, 1))
+    (kernel_,) = trace.kernels
+    assert (kernel_.region, kernel_.launch, kernel_.latency_ns) == (trace.regions[1], trace.launches[0], None)
+    assert codes(trace) == {"zero-time": 1, "no-steps": 1}
+
+
 def test_a_span_without_a_time_is_counted_only() -> None:
     timeless = kernel("k", 0, 5, 1)
     del timeless["ts"]

@@ -39,10 +39,8 @@ def assemble(document: Document) -> Trace:
     steps, numbers = find_steps(spans, end)
     zones, no_steps = find_regions(spans, end, steps)
     kernels = placed(kernels, spans, launches, ops, zones, steps, origin)
-    step_of_launch = [
-        int(numbers[step]) if step >= 0 else None
-        for step in locate(steps, spans.start[launches.span], spans.thread[launches.span]).tolist()
-    ]
+    launched_in = np.where(launches.timed, locate(steps, *_place(spans, launches.span)), -1)
+    step_of_launch = [int(numbers[step]) if step >= 0 else None for step in launched_in.tolist()]
     warnings = [
         *document.warnings,
         *columns.warnings,
@@ -92,8 +90,8 @@ def _region_table(
     ops: OpTable,
     origin: int,
 ) -> RegionTable:
-    of_launch = locate(zones, spans.start[launches.span], spans.thread[launches.span])
-    of_op = locate(zones, spans.start[ops.span], spans.thread[ops.span])
+    of_launch = np.where(launches.timed, locate(zones, *_place(spans, launches.span)), -1)
+    of_op = np.where(spans.timed[ops.span], locate(zones, *_place(spans, ops.span)), -1)
     return RegionTable(
         name=zones.name,
         start_ns=zones.start - origin,
@@ -101,9 +99,14 @@ def _region_table(
         parent=zones.parent,
         step=take(numbers, locate(steps, zones.start, zones.thread)),
         kernels=contents(zones, kernels.region),
-        launches=contents(zones, np.where(spans.timed[launches.span], of_launch, -1)),
-        ops=contents(zones, np.where(spans.timed[ops.span], of_op, -1)),
+        launches=contents(zones, of_launch),
+        ops=contents(zones, of_op),
     )
+
+
+def _place(spans: Spans, rows: Ints) -> tuple[Ints, Ints]:
+    """When and on which thread each row begins."""
+    return spans.start[rows], spans.thread[rows]
 
 
 def _crossings(count: int) -> list[Warning]:

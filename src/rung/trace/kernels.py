@@ -88,6 +88,7 @@ def placed(
 ) -> KernelTable:
     """The kernels with region and step: by their launch (or op), by their own time where unlinked."""
     cause = np.where(kernels.launch >= 0, take(launches.span, kernels.launch), take(ops.span, kernels.op))
+    cause = np.where(take(spans.timed.astype(np.int64), cause) == 1, cause, -1)
     at = np.where(cause >= 0, take(spans.start, cause), kernels.start_ns + origin)
     thread = np.where(cause >= 0, take(spans.thread, cause), -1)
     lost = (cause < 0) & ~kernels.timed

@@ -50,6 +50,7 @@ class LaunchTable:
     name: list[str]
     start_ns: Ints
     dur_ns: Ints
+    timed: Bools
     op: Ints
     graph: Bools
     occupancy_query: Bools

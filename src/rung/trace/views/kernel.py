@@ -85,9 +85,9 @@ class Kernel(View):
 
     @property
     def latency_ns(self) -> int | None:
-        """From the launch's start to the work's; 0 where the clocks put the work first, None if unlinked."""
-        table, launch = self.trace.tables.kernels, self.launch
-        if launch is None or not table.timed[self.row]:
+        """From the launch's start to this one's; 0 where it comes before, None where either is unknown."""
+        tables, launch = self.trace.tables, self.launch
+        if launch is None or not (tables.kernels.timed[self.row] and tables.launches.timed[launch.row]):
             return None
         return max(self.start_ns - launch.start_ns, 0)
 
