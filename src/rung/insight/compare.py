@@ -9,7 +9,6 @@ from itertools import groupby
 
 from rung.insight.forward import Forward, WorkRow, forward
 from rung.insight.merging import handed_on, merged_into
-from rung.insight.spread import Spread
 from rung.trace import Trace
 
 
@@ -120,8 +119,3 @@ def _round_trips(a: Forward, b: Forward, merged: list[WorkRow], into: WorkRow) -
     seeded = {row.work.nbytes for row in b.rows if row.category == "copy" and row.path == into.path}
     trips = (RoundTrip(*trip) for trip in handed_on([a.work_of(row) for row in merged]).trips)
     return [trip for trip in trips if trip.tensor_bytes not in seeded]
-
-
-def ratio(a: Spread, b: Spread) -> float | None:
-    """b over a, of the medians; None where a is zero."""
-    return b.median / a.median if a.median else None
