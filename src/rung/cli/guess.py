@@ -1,4 +1,4 @@
-"""`rung guess TRACE`: hold a trace against a written guess."""
+"""`rung guess TRACE`: hold a trace against a written guess; draft one, explain one."""
 
 from __future__ import annotations
 
@@ -14,38 +14,78 @@ if TYPE_CHECKING:
 
 
 def guess(
-    trace: Annotated[str, typer.Argument(help="A .json or .json.gz trace, or - for standard input.")],
+    trace: Annotated[
+        str | None, typer.Argument(help="A .json or .json.gz trace, or - for standard input.")
+    ] = None,
     expect: Annotated[
         list[str] | None,
         typer.Option("-e", "--expect", help='kernels=5, "gemm >= 3", "op:aten::addmm>=1", ... Repeatable.'),
     ] = None,
     file: Annotated[Path | None, typer.Option(help="A *.guess.toml with a table for each region.")] = None,
     region: Annotated[str | None, typer.Option(help="Judge the regions this glob matches.")] = None,
+    baseline: Annotated[
+        str | None, typer.Option(help="The trace that tolerances of times are about.")
+    ] = None,
     allow_incomplete: Annotated[
         bool, typer.Option("--allow-incomplete", help="Judge a damaged or unfinished trace by what is left.")
     ] = False,
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Say the guess in plain words; with a trace, show what broke it."),
+    ] = False,
+    write: Annotated[
+        bool, typer.Option("--write", help="Draft a guess file from the trace instead of judging it.")
+    ] = False,
+    level: Annotated[str, typer.Option(help="How strict a draft is: loose, normal or strict.")] = "normal",
+    out: Annotated[
+        Path | None, typer.Option(help="With --write: the file to write, or to bring up to date.")
+    ] = None,
+    schema: Annotated[
+        bool, typer.Option("--schema", help="Print the JSON schema of guess files, for editors.")
+    ] = False,
+    github: Annotated[
+        bool | None,
+        typer.Option("--github/--no-github", help="Annotate for GitHub. (default: under GITHUB_ACTIONS)"),
+    ] = None,
+    summary: Annotated[Path | None, typer.Option(help="Append the verdict in Markdown to this file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the verdict as JSON.")] = False,
 ) -> None:
     """Hold a trace against a guess: exit 0 if it holds, 1 if it does not or cannot be judged."""
     from rung.cli.output import working
+    from rung.errors import UsageError
     from rung.trace import read
 
+    if schema:
+        _print_schema()
+        return
+    if explain and trace is not None and trace.endswith(".toml"):
+        trace, file = None, Path(trace)
     wanted = _written(expect or [], file, region)
+    if explain and trace is None and wanted is not None:
+        _print_words(wanted)
+        return
+    if trace is None:
+        raise UsageError("which trace? For example: rung guess trace.json.gz -e kernels=5 -e gemm=3")
+    if write:
+        _draft(trace, level, region, out)
+        return
     if wanted is None and not _can_ask(trace, as_json):
-        from rung.errors import UsageError
-
         raise UsageError(f"what do you expect? For example: rung guess {trace} -e kernels=5 -e gemm=3")
     with working(f"reading {trace}"):
         known = read(trace)
+        base = read(baseline) if baseline is not None else None
     if wanted is None:
         wanted = _ask(region)
     if wanted is None:
         _print_truth(known, region)
         return
-    verdict = wanted.check(known, allow_incomplete=allow_incomplete)
+    verdict = wanted.check(known, allow_incomplete=allow_incomplete, baseline=base)
     _print(verdict, as_json)
+    if explain:
+        _print_blame(wanted, known, allow_incomplete, base)
     if known.incomplete and not allow_incomplete:
         typer.echo("--allow-incomplete judges what is left.", err=True)
+    _announce(verdict, f"rung guess {trace}", github, summary)
     if not verdict.held:
         raise typer.Exit(1)
 
@@ -71,6 +111,21 @@ def _ask(region: str | None) -> Guess | None:
     return ask(Console(stderr=True), region=region)
 
 
+def _draft(trace: str, level: str, region: str | None, out: Path | None) -> None:
+    """The draft goes to stdout; what became of a file, to stderr."""
+    from rung.insight.guessing.draft import draft
+    from rung.insight.guessing.update import update
+    from rung.trace import read
+
+    known = read(trace)
+    if out is None:
+        typer.echo(draft(known, level, region), nl=False)
+        return
+    said = update(out, known, level=level, region=region)
+    for sentence in said or [f"{out}: holds as it is"]:
+        typer.echo(sentence, err=True)
+
+
 def _print(verdict: Verdict, as_json: bool) -> None:
     from rung.cli.output import stdout
     from rung.show.as_json import encode
@@ -88,3 +143,39 @@ def _print_truth(trace: Trace, region: str | None) -> None:
 
     for instance in regions_of(trace, region):
         typer.echo(f"{instance.name}: {census(instance)}")
+
+
+def _print_words(wanted: Guess) -> None:
+    from rung.show.guess import in_words
+
+    typer.echo("\n".join(in_words(wanted)))
+
+
+def _print_blame(wanted: Guess, trace: Trace, allow_incomplete: bool, baseline: Trace | None) -> None:
+    """The tree is commentary, so that `--json` stays JSON."""
+    from rung.insight.guessing.blame import explain
+
+    if not trace.incomplete or allow_incomplete:
+        judged = wanted.judge(trace, allow_incomplete=allow_incomplete, baseline=baseline)
+        for line in explain(judged):
+            typer.echo(line, err=True)
+
+
+def _print_schema() -> None:
+    import json
+
+    from rung.insight.guessing.schema import schema
+
+    typer.echo(json.dumps(schema(), indent=2))
+
+
+def _announce(verdict: Verdict, title: str, github: bool | None, summary: Path | None) -> None:
+    """Annotations on stderr and the step summary, where CI wants them."""
+    from rung.show import ci
+
+    github = ci.on_github(github)
+    if github:
+        for annotation in ci.of_verdict(verdict, "rung guess"):
+            typer.echo(annotation.command(), err=True)
+    if path := ci.summary_path(summary, github):
+        ci.add_summary(path, ci.verdict_markdown(verdict, title))

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from rung.errors import UsageError
 from rung.insight.guess import Guess, Verdict, guess
+from rung.insight.guessing import words
 from rung.insight.guessing.verdict import widths, yes_no
 
 
@@ -70,3 +71,15 @@ def render(verdict: Verdict) -> Text:
             text.append(yes_no(row.held), "green" if row.held else "bold red")
             text.append(f"    {row.evidence}\n" if row.evidence else "\n", "dim")
     return text.append(verdict.conclusion, "green" if verdict.held else "bold red")
+
+
+def in_words(wanted: Guess) -> list[str]:
+    """A guess in plain words, by the place where each line counts."""
+    lines: list[str] = []
+    heading = ""
+    for expectation in wanted.expectations:
+        place = words.place_in_words(expectation)
+        if place != heading:
+            lines.append(heading := place)
+        lines.append(f"  {words.in_words(expectation)}")
+    return lines

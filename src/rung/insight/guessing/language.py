@@ -82,17 +82,22 @@ def parse(text: str, region: str | None = None) -> Expectation:
     Raises:
         UsageError: there is no comparison, the key is unknown, or the value does not fit the key.
     """
+    key, comparison, value = split_line(text)
+    return _expect(*key, comparison, value, region)
+
+
+def split_line(text: str) -> tuple[tuple[str, str | None], str, str]:
+    """`op:aten::mm >= 1` as key (subject and glob), comparison and value. Raises as `parse`."""
     text = text.strip()
     if named := _NAMED.fullmatch(text):
-        subject, pattern = split_key(f"{named['subject']}:{unquoted(named['pattern'])}")
-        return _expect(subject, pattern, named["cmp"], named["value"], region)
+        return split_key(f"{named['subject']}:{unquoted(named['pattern'])}"), named["cmp"], named["value"]
     found = _ORDER.fullmatch(text) or _PLAIN.fullmatch(text)
     if found is None:
         raise UsageError(f"{shown(text)} compares nothing: write KEY=VALUE, such as kernels=5 or 'gemm >= 3'")
     subject, pattern = split_key(found["key"])
     if pattern is not None:
         _refuse_doubt(text, pattern, found["cmp"])
-    return _expect(subject, pattern, found["cmp"], found["value"], region)
+    return (subject, pattern), found["cmp"], found["value"]
 
 
 def expect(key: str, value: object, region: str | None = None) -> Expectation:
@@ -109,8 +114,13 @@ def expect(key: str, value: object, region: str | None = None) -> Expectation:
     if isinstance(value, bool | list | tuple | dict) or value is None:
         raise UsageError(f"{key} takes a number or a comparison such as '>= 2', not {shown(value)}")
     text = f"{Decimal(str(value)):f}" if isinstance(value, float) else str(value)
+    return _expect(subject, pattern, *split_value(text), region)
+
+
+def split_value(text: str) -> tuple[str, str]:
+    """`>= 2` as comparison and value; without a comparison it is `==`."""
     match = cast("re.Match[str]", _VALUE.fullmatch(text.strip()))
-    return _expect(subject, pattern, match["cmp"] or "==", match["value"], region)
+    return match["cmp"] or "==", match["value"]
 
 
 def _expect(subject: str, pattern: str | None, comparison: str, text: str, region: str | None) -> Expectation:

@@ -49,16 +49,16 @@ def measure(
     """Judge one expectation on one region; `baseline` is the trace that a tolerance is about."""
     try:
         if not allow_incomplete:
-            _refuse_lost_work(expectation.subject, region)
+            refuse_lost_work(expectation.subject, region)
         match expectation.want:
             case Amount() as want if want.unit == "count":
                 names = _counted(expectation, region)
                 return Measured(len(names), want.accepts(len(names)), _tally(names))
             case Amount() as want:
-                value = _timed(expectation.subject, region)
+                value = timed(expectation.subject, region)
                 return Measured(value, want.accepts(value))
             case Near() as want:
-                value = _timed(expectation.subject, region)
+                value = timed(expectation.subject, region)
                 bound = want.around(baseline_ns(expectation, want, region, baseline))
                 return Measured(value, bound.accepts(value))
             case DtypeWant() as want:
@@ -93,8 +93,12 @@ def _counted(expectation: Expectation, region: Region) -> list[str]:
 
 def counted_work(expectation: Expectation, region: Region) -> list[Kernel]:
     """The kernels, copies or memsets that a line counts; none for one that counts launches or ops."""
-    pattern = expectation.pattern or ""
-    match expectation.subject:
+    return work_of(expectation.subject, expectation.pattern or "", region)
+
+
+def work_of(subject: str, pattern: str, region: Region) -> list[Kernel]:
+    """The kernels, copies or memsets that a key counts."""
+    match subject:
         case "launches" | "op":
             return []
         case "kernels":
@@ -118,7 +122,8 @@ def op_names(region: Region) -> list[str]:
     return [tables.ops.name[row] for row in tables.regions.op_items[first:last].tolist()]
 
 
-def _timed(subject: str, region: Region) -> int | Fraction:
+def timed(subject: str, region: Region) -> int | Fraction:
+    """A time in ns, or a share. Raises UntoldError where the trace has no such time."""
     if subject == "cpu":
         return region.cpu_ns
     if region.trace.stand_in:
@@ -154,7 +159,7 @@ def _ordered(want: Order, region: Region) -> Measured:
     return Measured(got, want.accepts([(kernel.kind, kernel.name) for kernel in work]))
 
 
-def _refuse_lost_work(subject: str, region: Region) -> None:
+def refuse_lost_work(subject: str, region: Region) -> None:
     """A launch that left no work in the trace makes the counts of what it launches doubtful.
 
     Small memsets often leave no event (up to 235 in a trace of an A100), which says nothing of the kernels.

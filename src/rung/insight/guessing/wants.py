@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from fractions import Fraction
-from typing import Literal, cast, get_args
+from typing import Any, Literal, cast, get_args
 
 from rung.errors import UsageError
 from rung.names import Kind
@@ -19,7 +19,7 @@ Comparison = Literal["==", "!=", "<", "<=", ">", ">=", "in"]
 Unit = Literal["count", "time", "share"]
 KINDS: tuple[str, ...] = get_args(Kind)
 
-_COMPARE = {
+COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,
@@ -52,7 +52,7 @@ class Amount:
     def accepts(self, got: int | Fraction) -> bool:
         if self.comparison == "in":
             return self.bounds[0] <= got <= self.bounds[1]
-        return bool(_COMPARE[self.comparison](got, self.bounds[0]))
+        return bool(COMPARE[self.comparison](got, self.bounds[0]))
 
     def __str__(self) -> str:
         return f"{self.comparison} {'..'.join(_written(bound, self.unit) for bound in self.bounds)}"
