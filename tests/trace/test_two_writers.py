@@ -81,6 +81,11 @@ def test_an_earlier_process_that_returns_means_one_writer() -> None:
     assert "two-writers" not in codes(trace)
 
 
+def test_an_earlier_process_that_is_only_named_again_has_returned_too() -> None:
+    name = {"ph": "M", "name": "process_name", "pid": 100, "args": {"name": "python"}}
+    assert read_bytes(torn_between(rank(100), [*rank(200), name])).skipped_events == 1
+
+
 def test_a_process_seen_before_means_one_writer() -> None:
     name = {"ph": "M", "name": "process_name", "pid": 200, "args": {"name": "python"}}
     assert read_bytes(torn_between([name, *rank(100)], rank(200))).skipped_events == 1
