@@ -65,7 +65,7 @@ _OPENING = re.compile(rb'"traceEvents"\s*:\s*\[')
 _TOKEN = re.compile(rb'\s*("(?:[^"\\]++|\\.)*+"|[{}\[\],:]|[^\s"{}\[\],:]++)', re.DOTALL)
 _START = re.compile(rb'\{\s*"(?:ph|name|cat|pid|tid|ts|dur|id|args|bp|s)"\s*:')
 _NEXT = re.compile(rb",\s*(?=" + _START.pattern + rb")")
-_GAP = re.compile(rb"[\s,]*")
+_CONTENT = re.compile(rb"[^\s,]")
 _TAIL = re.compile(rb'\s*(?:\}|,\s*(?:"|$)|$)')
 _SEPARATED = re.compile(rb"\s*(?:[,\]{]|$)")
 
@@ -101,8 +101,9 @@ def _events(data: bytes, position: int, found: Salvaged) -> int:
     lost = False  # whether what was last met was damaged, so that an object need not be an event
     following: int | None = position  # where the event after the next is announced, None if it is not
     while True:
-        position = _GAP.match(data, position).end()  # type: ignore[union-attr]
-        if position >= len(data) or (data[position] == ord("]") and _ends(data, position)):
+        content = _CONTENT.search(data, position)
+        position = content.start() if content else len(data)
+        if not content or (content.group() == b"]" and _ends(data, position)):
             return position
         if following is not None and following <= position:
             announced = _NEXT.search(data, position + 1)
