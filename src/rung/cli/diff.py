@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,21 +14,38 @@ def diff(
     region: Annotated[
         str | None, typer.Option(help="Compare this region instead of the outermost one.")
     ] = None,
+    expect: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-e", "--expect", help='Gate: "kernels <= +0", "gpu_busy <= +5%", same:gemm. Repeatable.'
+        ),
+    ] = None,
+    gate: Annotated[Path | None, typer.Option(help="A TOML file with such lines, by region.")] = None,
+    github: Annotated[
+        bool | None,
+        typer.Option("--github/--no-github", help="Annotate for GitHub. (default: under GITHUB_ACTIONS)"),
+    ] = None,
+    summary: Annotated[Path | None, typer.Option(help="Append the gate in Markdown to this file.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Compare two traces: what changed, what stayed the same."""
+    """Compare two traces: what changed, what stayed the same. With a gate, exit 1 if it does not hold."""
     from rung import trace as traces
+    from rung.cli import gating
     from rung.cli.output import stdout, working
     from rung.insight.compare import diff as compare
     from rung.insight.narrate import changed, unchanged
     from rung.show import as_json
     from rung.show.diff import headings, side_by_side, verdict
+    from rung.show.gate import render
     from rung.show.read import is_drawn
 
     with working(f"comparing {a} and {b}"):
         found = compare(traces.read(a), traces.read(b), region)
+        gated = gating.held(found.a.example.trace, found.b.example.trace, expect or [], gate, region)
     if json:
-        typer.echo(as_json.encode(as_json.diff_json(found, a, b)))
+        as_data = as_json.diff_json(found, a, b) | ({"gate": gated.to_dict()} if gated is not None else {})
+        typer.echo(as_json.encode(as_data))
+        gating.announce(gated, f"rung diff {a} {b}", changed(found), github, summary)
         return
     console = stdout()
     console.print(*headings(found), sep="\n")
@@ -36,3 +54,7 @@ def diff(
     console.print()
     measured = not any(is_drawn(f.example.trace) for f in (found.a, found.b))
     console.print(verdict(changed(found, times=measured), unchanged(found, times=measured)))
+    if gated is not None:
+        console.print()
+        console.print(render(gated), soft_wrap=True)
+    gating.announce(gated, f"rung diff {a} {b}", changed(found, times=measured), github, summary)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Literal, get_args
 
 from rung import units
@@ -33,7 +34,8 @@ def draft(trace: Trace, level: str = "normal", region: str | None = None) -> str
         UsageError: no such level or region, or a trace that a guess would not judge.
     """
     section, declare = section_for(trace)
-    head = f"# Drafted from {trace.path}, {device_of(trace) or 'device not named'}, {level}.\n"
+    source = "/".join(Path(trace.path).parts[-2:])
+    head = f"# Drafted from {source}, {device_of(trace) or 'device not named'}, {level}.\n"
     devices = f'devices = ["{section}"]\n' if declare else ""
     return head + devices + "".join(tables(trace, level, region))
 

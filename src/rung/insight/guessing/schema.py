@@ -17,7 +17,7 @@ _PATTERNS = {
 }
 _SAYS = {
     "count": "A whole number, or a comparison such as '>= 2' or 'in 2..4'.",
-    "time": "A comparison with a time and its unit, such as '< 250 us'; on one device also '<= 220 us ± 10 %'.",
+    "time": "A comparison with a time and its unit, such as '< 250 us'; on one device '<= 220 us ± 10 %'.",
     "share": "A comparison with a share from 0 to 1 or in %, such as '< 20 %'.",
 }
 _GLOBBED = r"^(op|kernel|family):.+"
@@ -51,7 +51,7 @@ def _about() -> dict[str, Any]:
     names = {"type": "array", "items": {"type": "string", "minLength": 1}}
     return {
         EXTENDS: {
-            "description": "The guess file, or files, whose lines hold here too unless this file replaces them.",
+            "description": "The guess files whose lines hold here too, unless this file replaces them.",
             "anyOf": [{"type": "string", "minLength": 1}, names],
         },
         DEVICES: {**names, "description": "More tables that are a device's section, such as ['rtx_4090']."},
@@ -63,9 +63,9 @@ def _keys() -> dict[str, Any]:
     kinds = {"anyOf": [{"enum": [*KINDS, "..."]}, {"type": "string", "minLength": 1}]}
     return {
         **{key: _value(unit) for key, unit in UNITS.items()},
-        "dtype": {"type": "string", "description": "'bf16': every GEMM multiplies in it; '!= fp32': none does."},
+        "dtype": {"type": "string", "description": "'bf16': every GEMM multiplies in it; '!= fp32': none."},
         "order": {
-            "description": "A kind or a glob for each kernel in turn; '...' stands for any number of kernels.",
+            "description": "A kind or a glob for each kernel in turn; '...' is any number of kernels.",
             "anyOf": [{"type": "array", "items": kinds, "minItems": 1}, {"type": "string", "minLength": 1}],
         },
     }  # fmt: skip
