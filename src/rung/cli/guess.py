@@ -59,7 +59,7 @@ def guess(
         _print_schema()
         return
     if explain and trace is not None and trace.endswith(".toml"):
-        trace, file = None, Path(trace)
+        file, trace = Path(trace), None
     wanted = _written(expect or [], file, region)
     if explain and trace is None and wanted is not None:
         _print_words(wanted)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rung.insight.gate import GateVerdict
+from rung.insight.gate import GateCheck, GateVerdict
 from rung.insight.guess import Verdict
 from rung.insight.guessing.places import Place
 from rung.insight.guessing.wants import cut
@@ -66,10 +66,7 @@ def verdict_markdown(verdict: Verdict, title: str) -> str:
 
 def gate_markdown(verdict: GateVerdict, title: str, changed: Sequence[str] = ()) -> str:
     """A gate's verdict for a step summary: the table of what changed, then the changes in sentences."""
-    rows = [
-        (check.region, check.line, *check.shown(), "yes" if check.held else "**no**", "" if check.held else check.why())
-        for check in verdict.checks
-    ]  # fmt: skip
+    rows = [(check.region, check.line, *check.shown(), *_held(check)) for check in verdict.checks]
     body = _table(("region", "gate", "base", "new", "change", "held", ""), rows) if rows else ""
     if changed:
         body += "\nWhat changed:\n\n" + "".join(f"- {_cell(sentence)}\n" for sentence in changed)
@@ -96,6 +93,10 @@ def add_summary(path: Path, markdown: str) -> None:
             file.write(markdown)
     except OSError as error:
         raise UsageError(f"the summary cannot be written to {path}: {error.strerror}") from error
+
+
+def _held(check: GateCheck) -> tuple[str, str]:
+    return ("yes", "") if check.held else ("**no**", check.why())
 
 
 def _annotation(place: Place | None, message: str, more: str, title: str) -> Annotation:
