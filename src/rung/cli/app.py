@@ -13,10 +13,10 @@ from rung.cli.climb import climb
 from rung.cli.diff import diff
 from rung.cli.guess import guess
 from rung.cli.name import name
-from rung.cli.output import printable
 from rung.cli.read import read
 from rung.cli.record import RecordCommand, record
 from rung.errors import RungError
+from rung.show.plain import printable
 
 app = typer.Typer(
     name="rung",

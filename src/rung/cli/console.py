@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from rung.cli.output import printable
+from rung.show.plain import printable
 
 
 class PlainConsole(Console):

@@ -16,15 +16,6 @@ PATIENCE_S = 1.0
 WIDE = 100_000
 """Columns for output that goes to a file or a pipe, where nothing wraps, unless COLUMNS says how wide."""
 
-_CONTROLS = {code: 0x2400 + code for code in range(32) if code != ord("\n")}
-"""Control characters, each to its picture: ESC to ␛."""
-_CONTROLS |= {127: 0x2421, **dict.fromkeys(range(128, 160), 0xFFFD)}
-
-
-def printable(text: str) -> str:
-    """Text with its control characters made visible: what a trace holds must not steer the terminal."""
-    return text.translate(_CONTROLS)
-
 
 def stdout() -> Console:
     """The console for data: as wide as the terminal; colour only there, and not under NO_COLOR.
@@ -44,9 +35,10 @@ def working(what: str) -> Iterator[None]:
         yield
         return
     from rich.console import Console
-    from rich.text import Text
 
-    status = Console(stderr=True).status(Text(printable(what)))
+    from rung.show.plain import plain
+
+    status = Console(stderr=True).status(plain(what))
     timer = threading.Timer(PATIENCE_S, status.start)
     timer.daemon = True
     timer.start()

@@ -14,6 +14,7 @@ from rung.ladder.story import Chapter, Scene, Story
 from rung.show import guess, kernels, layouts
 from rung.show.diff import point, side_by_side, verdict
 from rung.show.fitting import Phrases
+from rung.show.plain import plain
 from rung.show.read import MANY, counts, summary
 
 DRAWN = "drawn from the article's published names and times, not recorded"
@@ -44,7 +45,7 @@ def _scene(scene: Scene) -> Iterator[RenderableType]:
         yield ""
         yield from _chapter(chapter)
     for source in scene.skipped:
-        yield Text(f"\n{source.variant} left out: {source.skipped}", style="dim")
+        yield plain(f"\n{source.variant} left out: {source.skipped}", "dim")
     if len(scene.chapters) > 1 and not scene.drawn:
         yield ""
         yield side_by_side([c.variant for c in scene.chapters], [c.forward for c in scene.chapters])
@@ -77,7 +78,7 @@ def _setting(scene: Scene) -> Phrases:
     else:
         versions = f", torch {made['torch']}" if made.get("torch") else ""
         words.append(f"recorded on {where}{versions}")
-    return Phrases(*(Text(word, style="dim") for word in words))
+    return Phrases(*(plain(word, "dim") for word in words))
 
 
 def _chapter(chapter: Chapter) -> Iterator[RenderableType]:

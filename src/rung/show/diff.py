@@ -12,6 +12,7 @@ from rung import units
 from rung.insight.compare import Diff
 from rung.insight.forward import Forward
 from rung.show.fitting import Phrases, table
+from rung.show.plain import plain
 from rung.show.read import DRAWN, is_drawn
 from rung.trace import Trace
 
@@ -25,10 +26,10 @@ def _heading(label: str, forward: Forward) -> Phrases:
     trace = forward.example.trace
     times = f", median of {forward.instances}" if forward.instances > 1 else ""
     return Phrases(
-        Text(label, style="bold"),
-        Text(trace.path),
-        Text(f"{forward.region}{times}"),
-        Text(_caution(trace), style="yellow"),
+        plain(label, "bold"),
+        plain(trace.path),
+        plain(f"{forward.region}{times}"),
+        plain(_caution(trace), "yellow"),
     )
 
 
@@ -92,5 +93,5 @@ def _points(sentences: Sequence[str], otherwise: str) -> list[Table]:
 def point(sentence: str) -> Table:
     """A sentence behind a dot, wrapped beside it."""
     made = Table.grid(padding=(0, 1))
-    made.add_row("  ·", Text(sentence))
+    made.add_row("  ·", plain(sentence))
     return made

@@ -10,6 +10,8 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from rung.show.plain import plain
+
 UNLIMITED = 100_000
 """Columns: wider than any table."""
 
@@ -60,7 +62,7 @@ class Columns:
     def _table(self, columns: Sequence[Column]) -> Table:
         made = table(*(c.heading for c in columns), right=[i for i, c in enumerate(columns) if c.right])
         for style, *cells in zip(self.styles, *(c.cells for c in columns), strict=True):
-            made.add_row(*map(Text, cells), style=style)
+            made.add_row(*map(plain, cells), style=style)
         return made
 
 
@@ -68,5 +70,5 @@ def table(*headings: str, right: Sequence[int] = ()) -> Table:
     """A bare table: no lines, headings dim, numbers flush right."""
     made = Table(box=None, header_style="dim", pad_edge=False, padding=(0, 2, 0, 0))
     for i, heading in enumerate(headings):
-        made.add_column(Text(heading), justify="right" if i in right else "left", no_wrap=i in right)
+        made.add_column(plain(heading), justify="right" if i in right else "left", no_wrap=i in right)
     return made

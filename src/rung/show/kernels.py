@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 
 from rich.table import Table
-from rich.text import Text
 
 from rung import names, units
 from rung.insight.forward import WorkRow
 from rung.insight.spread import Spread
 from rung.show.fitting import Column, Columns, table
+from rung.show.plain import plain
 
 
 def in_order(rows: Sequence[WorkRow], doubtful: Container[str] = ()) -> Columns:
@@ -72,7 +72,7 @@ def gathered(rows: Sequence[WorkRow], limit: int = 20) -> Table:
         ops = sorted({row.op for row in group if row.op})
         op = ops[0] + (f" and {len(ops) - 1} more" if len(ops) > 1 else "") if ops else ""
         told = (names.short(group[0].decoded), group[0].kind, op)
-        made.add_row(str(len(group)), *map(Text, told), *_spent(group, total))
+        made.add_row(str(len(group)), *map(plain, told), *_spent(group, total))
     rest = [row for group in ranked[limit:] for row in group]
     if rest:
         made.add_row(str(len(rest)), f"{len(ranked) - limit} other names", "", "", *_spent(rest, total))

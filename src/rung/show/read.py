@@ -14,6 +14,7 @@ from rung.insight.forward import Forward
 from rung.insight.tree import Node, Tree
 from rung.show import kernels
 from rung.show.fitting import Phrases, table
+from rung.show.plain import plain
 from rung.trace import Kernel, Trace
 
 DRAWN = "drawn from published names and times, not recorded"
@@ -41,8 +42,8 @@ def report(trace: Trace, forwards: list[Forward], tree: Tree, *, everything: boo
 def heading(trace: Trace) -> Phrases:
     where = trace.device or ("no GPU" if trace.stand_in else "device not named")
     return Phrases(
-        Text(trace.path, style="bold"),
-        Text(where),
+        plain(trace.path, "bold"),
+        plain(where),
         Text(DRAWN if is_drawn(trace) else "", style="yellow"),
         Text(f"rank {trace.rank}" if trace.rank is not None else ""),
         Text(f"{units.duration(trace.span_ns)}, {units.count(trace.events, 'event')}"),
@@ -58,14 +59,14 @@ def is_drawn(trace: Trace) -> bool:
 def warnings(trace: Trace) -> Iterator[Text]:
     for warning in trace.warnings:
         where = f" (first at byte {warning.offset})" if warning.offset is not None else ""
-        yield Text(f"  {warning.code} x{warning.count}: {warning.message}{where}", style="yellow")
+        yield plain(f"  {warning.code} x{warning.count}: {warning.message}{where}", "yellow")
 
 
 def regions(forwards: list[Forward]) -> RenderableType:
     made = table("region", "times", "kernels", "launches", "GPU busy", "CPU", right=(1, 2, 3, 4, 5))
     for forward in forwards:
         made.add_row(
-            Text(forward.region),
+            plain(forward.region),
             str(forward.instances),
             str(forward.kernels),
             str(forward.launches),
@@ -82,7 +83,7 @@ def summary(forward: Forward) -> Phrases:
         times += f" ({forward.alike} of them ran what is listed)"
     on_gpu = bool(forward.gpu_busy_ns.median)
     return Phrases(
-        Text.assemble((forward.region, "bold"), times),
+        Text.assemble(plain(forward.region, "bold"), times),
         Text(counts(forward)),
         Text(f"GPU {units.duration(forward.gpu_busy_ns.median)}" if on_gpu else "", style="cyan"),
         Text(f"CPU {units.duration(forward.cpu_ns.median)}"),
@@ -115,7 +116,7 @@ def chain_tree(tree: Tree) -> RichTree:
 def _add(parent: RichTree, node: Node) -> None:
     label, node = _straightened(node)
     times = f"  x{node.times}" if node.times > 1 else ""
-    branch = parent.add(Text(f"{label}{times}"))
+    branch = parent.add(plain(f"{label}{times}"))
     for kernel in node.kernels:
         branch.add(_kernel_line(kernel))
     for child in node.children:
@@ -145,8 +146,8 @@ def _kernel_line(kernel: Kernel) -> Text:
         if kernel.category == "op"
         else "  launch not recorded"
     )
-    text = Text(names.short(kernel.decoded), style="cyan")
-    text.append(f"  {units.duration(kernel.dur_ns)}{via}", style="dim not cyan")
+    text = plain(names.short(kernel.decoded), "cyan")
+    text.append_text(plain(f"  {units.duration(kernel.dur_ns)}{via}", "dim not cyan"))
     return text
 
 
@@ -155,4 +156,4 @@ def _launchless(ops: Counter[str]) -> Text:
         f"{name.removeprefix('aten::')}{f' x{n}' if n > 1 else ''}" for name, n in ops.most_common(8)
     )
     more = ", ..." if len(ops) > 8 else ""
-    return Text(f"{units.count(ops.total(), 'op')} launching nothing: {shown}{more}", style="dim")
+    return plain(f"{units.count(ops.total(), 'op')} launching nothing: {shown}{more}", "dim")
