@@ -1,0 +1,48 @@
+"""The ladder keeps to its own guesses, tests/guesses/RUNG-VARIANT.guess.toml: recordings, and a CPU."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rung.insight.guess import load
+from rung.ladder import shipped
+from rung.ladder.workloads import LADDER
+from rung.trace import read
+
+GUESSES = Path(__file__).parent.parent / "guesses"
+SHIPPED = sorted((shipped.RECORDINGS / "h200").glob(f"*/*{shipped.SUFFIX}"))
+
+
+def guess_file(scene: str, variant: str) -> Path:
+    rung = next(name for name in LADDER if scene.startswith(name))
+    return GUESSES / f"{rung}-{variant}.guess.toml"
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: f"{path.parent.name}-{path.name.split('.')[0]}")
+def test_what_ships_keeps_to_its_guess(path: Path) -> None:
+    file = guess_file(path.parent.name, path.name.removesuffix(shipped.SUFFIX))
+    verdict = load(file).check(read(path))
+    assert verdict, f"{file}\n{verdict}"
+
+
+def test_a_variant_breaks_the_guess_of_another() -> None:
+    eager = next(path for path in SHIPPED if path.parent.name == "mlp" and path.name.startswith("eager"))
+    verdict = load(guess_file("mlp", "compiled")).check(read(eager))
+    broken = {check.key for check in verdict.checks if not check.held}
+    assert broken == {"kernels", "order", "kernel:triton_poi_*", "launches"}
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("variant", ["eager", "compiled"])
+@pytest.mark.parametrize("name", LADDER)
+def test_a_cpu_keeps_to_the_same_guess(name: str, variant: str, tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    from rung.recording import record
+
+    rung = LADDER[name]
+    fn, inputs = rung.build(rung.cpu[0], torch.device("cpu"), torch.bfloat16)
+    recording = record(fn, *inputs, variant=variant, region=rung.region, out=tmp_path)
+    verdict = load(guess_file(name, variant)).check(recording.trace)
+    assert verdict, str(verdict)
