@@ -161,4 +161,4 @@ def _show(story: Story, verdicts: list[Verdict], found: list[Source], json: bool
         return
     console = stdout()
     for part in pages(story, verdicts):
-        console.print(part)
+        console.print(part, crop=False)

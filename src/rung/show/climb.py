@@ -13,7 +13,7 @@ from rung.insight.narrate import changed, unchanged
 from rung.ladder.story import Chapter, Scene, Story
 from rung.show import guess, kernels, layouts
 from rung.show.diff import point, side_by_side, verdict
-from rung.show.fitting import Phrases
+from rung.show.fitting import Phrases, Unbroken
 from rung.show.plain import plain
 from rung.show.read import MANY, counts, summary
 
@@ -60,8 +60,7 @@ def _next(story: Story) -> Iterator[RenderableType]:
     commands = [f"rung read {path}" for path in paths[:1]]
     commands += [f"rung diff {paths[0]} {path}" for path in paths[1:2]]
     for lead, command in zip(("\nNext: ", "      "), commands, strict=False):
-        # Never broken, so that it can be copied.
-        yield Text(f"{lead}{command}", "dim", no_wrap=True, overflow="ignore")
+        yield Unbroken(f"{lead}{command}", "dim")
 
 
 def _setting(scene: Scene) -> Phrases:

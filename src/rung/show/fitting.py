@@ -35,6 +35,19 @@ class Phrases:
 
 
 @dataclass(frozen=True, slots=True)
+class Unbroken:
+    """A line that is never broken, so that it can be copied. (Printed by itself a Text forgets that.)"""
+
+    content: str
+    style: str = ""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        line = plain(self.content, self.style)
+        line.no_wrap, line.overflow = True, "ignore"
+        yield line
+
+
+@dataclass(frozen=True, slots=True)
 class Column:
     heading: str
     cells: Sequence[str]

@@ -1,0 +1,136 @@
+"""`rung climb`: the story in a terminal and as JSON, and the guess that goes with it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rung.cli.app import run
+
+DRAWN = "drawn from the article's published names and times, not recorded"
+TOP = ["schema_version", "rung", "device", "parameters", "variants", "guess", "layouts", "diffs"]
+VARIANT = {
+    "name", "trace", "skipped", "kernels", "copies", "memsets", "launches", "gpu_busy_ns", "cpu_ns",
+    "scene", "parameters", "drawn", "limit", "remarks",
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
+def climb(*arguments: str) -> int:
+    return run(["climb", *arguments])
+
+
+def as_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    assert climb(*arguments, "--json") == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert list(found) == TOP
+    assert found["schema_version"] == 1
+    return found
+
+
+@pytest.mark.parametrize("collection", ["h200", "article"])
+@pytest.mark.parametrize("rung", ["matmul-add", "linear", "mlp"])
+class TestRecorded:
+    def test_json_keeps_the_contract(
+        self, rung: str, collection: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        found = as_json(capsys, rung, "--recorded", collection)
+        assert found["rung"] == rung
+        assert found["guess"] is None
+        for variant in found["variants"]:
+            assert set(variant) == VARIANT
+            assert Path(variant["trace"]).exists()
+            assert variant["drawn"] is (collection == "article")
+            assert (variant["limit"] is None) is (collection == "article")
+        scenes = [variant["scene"] for variant in found["variants"]]
+        assert len(found["diffs"]) == len(scenes) - len(set(scenes))
+        for diff in found["diffs"]:
+            assert diff["drawn"] is (collection == "article")
+            times = [s for s in [*diff["changed"], *diff["unchanged"]] if "µs" in s]
+            assert not (times and collection == "article")
+
+    def test_drawn_is_said_of_each_scene_and_of_none_else(
+        self, rung: str, collection: str, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        scenes = {v["scene"] for v in as_json(capsys, rung, "--recorded", collection)["variants"]}
+        assert climb(rung, "--recorded", collection) == 0
+        said = capsys.readouterr()
+        assert said.err == ""
+        assert said.out.count(DRAWN) == (len(scenes) if collection == "article" else 0)
+        assert ("recorded on" in said.out) is (collection == "h200")
+
+
+def test_the_mlp_in_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert climb("mlp", "--recorded", "h200") == 0
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert lines[0] == "GeGLU MLP   down(gelu_tanh(gate(x)) * up(x))"
+    assert lines[2].startswith(
+        "batch 64, seq 128, dim 768, hidden 3072, bf16   recorded on NVIDIA H200, torch 2.11"
+    )
+    assert lines[4].startswith(
+        "eager   mlp_fwd, median of 3   5 kernels + 2 memsets, 7 launches   GPU 231 µs"
+    )
+    assert (
+        "  · the [64, 128, 3072] result of aten::gelu, 50.3 MB, is no longer written to memory and read back"
+        in lines
+    )
+    assert lines[-2].startswith("Next: rung read ")
+    assert lines[-1].lstrip().startswith("rung diff ")
+
+
+def test_commands_to_copy_are_quoted_and_never_broken(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    assert climb("mlp", "--recorded", "article", "--out", "two words") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-2] == "Next: rung read 'two words/article/article_mlp_eager.json'"
+    assert lines[-1].split("rung diff ")[1] == (
+        "'two words/article/article_mlp_eager.json' 'two words/article/article_mlp_compiled.json'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("guess", "code", "last"),
+    [("kernels=5,gemm=3", 0, "The guess holds."), ("kernels=4", 1, "The guess does not hold.")],
+)
+def test_a_guess(guess: str, code: int, last: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert climb("mlp", "--recorded", "h200", "--guess", guess) == code
+    assert last in capsys.readouterr().out
+    assert climb("mlp", "--recorded", "h200", "--guess", guess, "--json") == code
+    found = json.loads(capsys.readouterr().out)["guess"]
+    assert found["held"] is (code == 0)
+    assert len(found["scenes"]) == 1
+
+
+def test_a_guess_is_held_against_each_scene(capsys: pytest.CaptureFixture[str]) -> None:
+    assert climb("matmul-add", "--recorded", "h200", "--guess", "memsets=0", "--json") == 1
+    held = [scene["held"] for scene in json.loads(capsys.readouterr().out)["guess"]["scenes"]]
+    assert held == [True, True, False, False]
+
+
+@pytest.mark.torch
+@pytest.mark.slow
+def test_climbed_on_this_machine(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("torch")
+    sizes = ["--batch", "2", "--seq", "8", "--dim", "16", "--hidden", "32"]
+    found = as_json(capsys, "mlp", "--device", "cpu", "--no-guess", "--variants", "eager,compiled", *sizes)
+    assert found["parameters"]["hidden"] == 32
+    told = {variant["name"]: variant for variant in found["variants"]}
+    assert (told["eager"]["kernels"], told["eager"]["launches"]) == (5, 0)
+    assert told["eager"]["limit"] == "no-gpu"
+    assert Path(told["eager"]["trace"]) == Path("traces/mlp/eager.json.gz")
+    if told["compiled"]["skipped"] is None:
+        assert told["compiled"]["kernels"] == 4
+        assert [len(diff["fused"]) for diff in found["diffs"]] == [1]
+        assert found["diffs"][0]["stand_in"] is True
+    assert run(["read", told["eager"]["trace"]]) == 0
+    assert "stand in for kernels" in capsys.readouterr().out

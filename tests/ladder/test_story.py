@@ -1,0 +1,134 @@
+"""The story of each rung, told from the shipped recordings and from the article's numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rung.ladder import LINEAR, MATMUL_ADD, MLP, Rung
+from rung.ladder.shipped import recorded
+from rung.ladder.story import Source, Story, tell
+
+FUSED = "triton_poi_fused__unsafe_view_gelu_mul_0"
+Counts = dict[str, tuple[int, int, int, int]]
+
+
+def story(rung: Rung, collection: str, tmp_path: Path) -> Story:
+    return tell(rung, recorded(rung, collection, tmp_path))
+
+
+def counts(told: Story) -> Counts:
+    """Kernels, copies, memsets and launches a forward."""
+    return {
+        f"{scene.name}/{c.variant}": (
+            c.forward.kernels,
+            c.forward.copies,
+            c.forward.memsets,
+            c.forward.launches,
+        )
+        for scene in told.scenes
+        for c in scene.chapters
+    }
+
+
+@pytest.mark.parametrize(
+    ("rung", "collection", "expected"),
+    [
+        (
+            MATMUL_ADD,
+            "h200",
+            {
+                "matmul-add-64-cold/eager": (2, 0, 0, 2),
+                "matmul-add-64/eager": (2, 0, 0, 2),
+                "matmul-add-64/compiled": (1, 1, 0, 2),
+                "matmul-add-4096-cold/eager": (2, 0, 1, 3),
+                "matmul-add-4096/eager": (2, 0, 1, 3),
+                "matmul-add-4096/compiled": (1, 1, 1, 3),
+            },
+        ),
+        (LINEAR, "h200", {"linear/eager": (1, 0, 0, 1), "linear/compiled": (1, 0, 0, 1)}),
+        (
+            MLP,
+            "h200",
+            {"mlp/eager": (5, 0, 2, 7), "mlp/compiled": (4, 0, 2, 6), "mlp/liger": (4, 0, 2, 6)},
+        ),
+        (
+            MLP,
+            "article",
+            {"mlp/eager": (5, 0, 0, 5), "mlp/compiled": (4, 0, 0, 4), "mlp/liger": (4, 0, 0, 4)},
+        ),
+        (LINEAR, "article", {"linear/eager": (1, 0, 0, 1), "linear/compiled": (1, 0, 0, 1)}),
+    ],
+)
+def test_counts(rung: Rung, collection: str, expected: Counts, tmp_path: Path) -> None:
+    assert counts(story(rung, collection, tmp_path)) == expected
+
+
+def test_recorded_scenes_know_how_they_were_made(tmp_path: Path) -> None:
+    (scene,) = story(MLP, "h200", tmp_path).scenes
+    assert (scene.device, scene.drawn) == ("NVIDIA H200", False)
+    assert scene.made["parameters"]["hidden"] == 3072
+    assert not any(chapter.unpublished for chapter in scene.chapters)
+
+
+@pytest.mark.parametrize("rung", [MATMUL_ADD, LINEAR, MLP], ids=lambda rung: rung.name)
+def test_the_articles_scenes_are_drawn_and_know_what_it_does_not_print(rung: Rung, tmp_path: Path) -> None:
+    for scene in story(rung, "article", tmp_path).scenes:
+        assert scene.drawn
+        assert scene.device == "NVIDIA A100-SXM4-80GB"
+        assert all(chapter.unpublished for chapter in scene.chapters)
+
+
+@pytest.mark.parametrize("collection", ["h200", "article"])
+def test_the_mlp_fuses_gelu_and_mul_both_ways(collection: str, tmp_path: Path) -> None:
+    (scene,) = story(MLP, collection, tmp_path).scenes
+    compiled, liger = scene.diffs
+    assert [fusion.into for fusion in compiled.fused] == [FUSED]
+    assert [fusion.into for fusion in liger.fused] == ["_geglu_tanh_forward_kernel"]
+    for diff in scene.diffs:
+        assert [trip.tensor_bytes for trip in diff.round_trips_removed] == [50_331_648]
+        assert len([name for name in diff.same if "Memset" not in name]) == 3
+
+
+@pytest.mark.parametrize("collection", ["h200", "article"])
+def test_linear_is_one_kernel_either_way_with_its_bias_inside(collection: str, tmp_path: Path) -> None:
+    (scene,) = story(LINEAR, collection, tmp_path).scenes
+    (diff,) = scene.diffs
+    assert (len(diff.same), diff.gone, diff.new, diff.fused) == (1, (), (), ())
+    eager = scene.chapters[0]
+    assert any("the bias rides in the GEMM's epilogue" in sentence for sentence in eager.remarks)
+    assert eager.forward.launchless_ops["aten::t"] == 1
+
+
+def test_small_matmul_add_is_overhead_and_big_is_not(tmp_path: Path) -> None:
+    told = {scene.name: scene for scene in story(MATMUL_ADD, "h200", tmp_path).scenes}
+    assert told["matmul-add-64"].chapters[0].bound.limit == "overhead-bound"
+    assert told["matmul-add-64"].chapters[0].forward.gpu_idle_share > 0.9
+    assert told["matmul-add-4096"].chapters[0].bound.limit == "compute-bound"
+    cold = {
+        name: any(r.startswith("cold:") for r in scene.chapters[0].remarks) for name, scene in told.items()
+    }
+    assert cold == {name: name.endswith("-cold") for name in told}
+
+
+def test_compiled_matmul_add_copies_its_bias(tmp_path: Path) -> None:
+    told = {scene.name: scene for scene in story(MATMUL_ADD, "h200", tmp_path).scenes}
+    (copy,) = [row for row in told["matmul-add-4096"].chapters[1].forward.rows if row.category == "copy"]
+    assert copy.work.nbytes == 33_554_432
+
+
+def test_a_variant_without_a_trace_is_told_as_left_out(tmp_path: Path) -> None:
+    found = [
+        *recorded(MLP, "h200", tmp_path, variants=["eager"]),
+        Source("mlp", "rung", None, "no kernel yet"),
+    ]
+    (scene,) = tell(MLP, found).scenes
+    assert [chapter.variant for chapter in scene.chapters] == ["eager"]
+    assert [(source.variant, source.skipped) for source in scene.skipped] == [("rung", "no kernel yet")]
+    assert scene.diffs == ()
+
+
+def test_a_scene_without_any_trace(tmp_path: Path) -> None:
+    (scene,) = tell(MLP, [Source("mlp", "liger", None, "not installed")]).scenes
+    assert (scene.chapters, scene.diffs, scene.device) == ((), (), None)
