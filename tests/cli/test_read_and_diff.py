@@ -33,12 +33,14 @@ TRACE = {
 WARNING = {"code": str, "count": int, "offset": MAYBE_INT, "message": str}
 REGION = {
     "name": str, "step": MAYBE_INT, "start_ns": int, "cpu_ns": int, "wall_ns": int, "kernels": int,
-    "copies": int, "memsets": int, "launches": int, "gpu_busy_ns": int, "gpu_span_ns": int, "gpu_idle_share": (float, int),
+    "copies": int, "memsets": int,
+    "launches": int, "gpu_busy_ns": int, "gpu_span_ns": int, "gpu_idle_share": (float, int),
 }  # fmt: skip
 KERNEL = {
     "name": str, "family": str, "kind": str, "start_ns": int, "dur_ns": int, "raw_dur_ns": int,
     "device": (int, str, type(None)), "stream": (int, str, type(None)), "correlation": MAYBE_INT,
-    "op": MAYBE_STR, "region": MAYBE_STR, "step": MAYBE_INT, "launch": MAYBE_STR, "occupancy_query": bool, "decoded": dict,
+    "op": MAYBE_STR,
+    "region": MAYBE_STR, "step": MAYBE_INT, "launch": MAYBE_STR, "occupancy_query": bool, "decoded": dict,
 }  # fmt: skip
 PAIRS = {"kernels", "copies", "memsets", "launches", "gpu_busy_ns", "cpu_ns"}
 DIFF = {
