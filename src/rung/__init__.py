@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rung.errors import RungError as RungError
-    from rung.insight.compare import diff as diff
+    from rung.insight.diff import diff as diff
     from rung.insight.guess import guess as guess
     from rung.recording import record as record
     from rung.trace import Trace as Trace
@@ -24,7 +24,7 @@ __all__ = ["RungError", "Trace", "diff", "guess", "read", "record"]
 _HOME = {
     "RungError": "rung.errors",
     "Trace": "rung.trace",
-    "diff": "rung.insight.compare",
+    "diff": "rung.insight.diff",
     "guess": "rung.insight.guess",
     "read": "rung.trace",
     "record": "rung.recording",

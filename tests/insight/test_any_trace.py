@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 import tracelib
 from rung.insight.bound import bound
 from rung.insight.compare import compare
+from rung.insight.diff import describe
 from rung.insight.forward import chosen, forward, instances
-from rung.insight.narrate import changed, unchanged
+from rung.insight.narrate import changed
 from rung.insight.remarks import remarks
 from rung.insight.tree import Node, tree
 from rung.show import as_json
@@ -88,15 +89,15 @@ def test_any_trace_is_explained(trace: Trace) -> None:
 @given(traces, traces)
 def test_any_two_are_compared(one: Trace, other: Trace) -> None:
     a, b = forward(one), forward(other)
-    diff = compare(a, b)
+    diff = describe(a, b)
     names_a, names_b = Counter(row.name for row in a.rows), Counter(row.name for row in b.rows)
     assert Counter(diff.same) + Counter(diff.gone) == names_a
     assert Counter(diff.same) + Counter(diff.new) == names_b
     assert {fusion.into for fusion in diff.fused} <= set(diff.new)
     assert all(len(fusion.sources) > 1 for fusion in diff.fused)
-    sentences = [*changed(diff), *unchanged(diff)]
+    sentences = [*diff.changed, *diff.unchanged]
     assert len(sentences) == len(set(sentences))
-    for part in (*headings(diff), side_by_side(("A", "B"), (a, b)), verdict(changed(diff), unchanged(diff))):
+    for part in (*headings(diff), side_by_side(("A", "B"), (a, b)), verdict(diff.changed, diff.unchanged)):
         assert "\x1b" not in shown(part)
     json.loads(as_json.encode(as_json.diff_json(diff, "a", "b")))
 

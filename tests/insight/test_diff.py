@@ -9,7 +9,7 @@ from rung import diff as diff_traces
 from rung.errors import UsageError
 from rung.insight.compare import compare
 from rung.insight.narrate import changed, unchanged
-from tracelib import annotation, launch, read
+from tracelib import annotation, kernel, launch, read
 
 SQUARE = [64, 64]
 GLU = [ran(GELU, "aten::gelu", SQUARE), ran(MUL, "aten::mul", SQUARE, SQUARE)]
@@ -154,3 +154,16 @@ def test_a_region_that_one_of_them_lacks_is_a_usage_error() -> None:
     a, b = read(*events(*GLU)), read(annotation("other", 0, 10), launch(1, 1, correlation=1))
     with pytest.raises(UsageError, match=r"has no region 'fwd'; it has: other\."):
         diff_traces(a, b, "fwd")
+
+
+def test_prints_what_it_says() -> None:
+    """`print(rung.diff(a, b))` is for people; in HTML, names stay text."""
+    before, after = (
+        read(annotation("x", 0, 50), launch(1, 1, 7), kernel(name, 5, 10, 7))
+        for name in ("<b>one</b>", "two")
+    )
+    found = diff_traces(before, after)
+    assert str(found).startswith("What changed\n  ")
+    assert "What stayed the same\n  1 launch a forward" in str(found)
+    assert "one" in str(found)
+    assert "<b>" not in found._repr_html_()

@@ -7,7 +7,8 @@ import pytest
 import rung
 from recordings import h200
 from rung.insight.bound import bound
-from rung.insight.compare import Diff, RoundTrip
+from rung.insight.compare import RoundTrip
+from rung.insight.diff import Diff
 from rung.insight.forward import Forward, forward, instances
 from rung.insight.narrate import changed, unchanged
 from rung.insight.remarks import cold_start, remarks

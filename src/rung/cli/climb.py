@@ -54,9 +54,10 @@ def climb(
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Climb a rung: record it in several variants, and say kernel by kernel what each one does."""
-    from rung.cli.output import working
+    from rung.cli.output import stdout, working
     from rung.ladder import get_rung
     from rung.ladder.story import tell
+    from rung.show.climb import title
 
     the_rung = get_rung(rung)
     sizes = zip(SIZES, (size, batch, seq, dim, hidden, in_dim, out_dim), strict=True)
@@ -74,6 +75,8 @@ def climb(
         settings = Settings(out=out, train=train, compile_mode=compile_mode)
         with working(f"recording {rung}"):
             found = _record(the_rung, given, chosen, device, dtype or DTYPE, warmup, settings)
+    if not json:
+        stdout().print(title(the_rung))
     if wanted is None and not (no_guess or json):
         wanted = _ask()
     layouts = None
@@ -135,9 +138,10 @@ def _ask() -> Guess | None:
         return None
     from rich.console import Console
 
+    from rung.show.climb import QUESTIONS
     from rung.show.guess import ask
 
-    return ask(Console(stderr=True))
+    return ask(Console(stderr=True), QUESTIONS)
 
 
 def _judge(wanted: Guess | None, story: Story) -> list[Verdict]:

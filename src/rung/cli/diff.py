@@ -32,12 +32,10 @@ def diff(
     from rung import trace as traces
     from rung.cli import gating
     from rung.cli.output import stdout, working
-    from rung.insight.compare import diff as compare
-    from rung.insight.narrate import changed, unchanged
+    from rung.insight.diff import diff as compare
     from rung.show import as_json
     from rung.show.diff import headings, side_by_side, verdict
     from rung.show.gate import render
-    from rung.show.read import is_drawn
 
     with working(f"comparing {a} and {b}"):
         found = compare(traces.read(a), traces.read(b), region)
@@ -45,16 +43,15 @@ def diff(
     if json:
         as_data = as_json.diff_json(found, a, b) | ({"gate": gated.to_dict()} if gated is not None else {})
         typer.echo(as_json.encode(as_data))
-        gating.announce(gated, f"rung diff {a} {b}", changed(found), github, summary)
+        gating.announce(gated, f"rung diff {a} {b}", found.changed, github, summary)
         return
     console = stdout()
     console.print(*headings(found), sep="\n")
     console.print()
     console.print(side_by_side(("A", "B"), (found.a, found.b)))
     console.print()
-    measured = not any(is_drawn(f.example.trace) for f in (found.a, found.b))
-    console.print(verdict(changed(found, times=measured), unchanged(found, times=measured)))
+    console.print(verdict(found.changed, found.unchanged))
     if gated is not None:
         console.print()
         console.print(render(gated), soft_wrap=True)
-    gating.announce(gated, f"rung diff {a} {b}", changed(found, times=measured), github, summary)
+    gating.announce(gated, f"rung diff {a} {b}", found.changed, github, summary)

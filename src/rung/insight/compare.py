@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import groupby
 
-from rung.insight.forward import Forward, WorkRow, forward
+from rung.insight.forward import Forward, WorkRow
 from rung.insight.merging import handed_on, merged_into
-from rung.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +29,7 @@ class RoundTrip:
 
 
 @dataclass(frozen=True, slots=True)
-class Diff:
+class Comparison:
     """A against B, one typical forward each. Lists of names hold a name once for each kernel of a forward."""
 
     a: Forward
@@ -42,18 +41,7 @@ class Diff:
     round_trips_removed: tuple[RoundTrip, ...]
 
 
-def diff(a: Trace, b: Trace, region: str | None = None) -> Diff:
-    """Compare one forward of B with one of A.
-
-    Without a region the outermost one of each trace is taken.
-
-    Raises:
-        UsageError: one of the traces has no region of that name.
-    """
-    return compare(forward(a, region), forward(b, region))
-
-
-def compare(a: Forward, b: Forward) -> Diff:
+def compare(a: Forward, b: Forward) -> Comparison:
     """Compare two forwards."""
     names_a, names_b = Counter(r.name for r in a.rows), Counter(r.name for r in b.rows)
     same, gone, new = names_a & names_b, names_a - names_b, names_b - names_a
@@ -64,7 +52,7 @@ def compare(a: Forward, b: Forward) -> Diff:
         if len(merged) > 1:
             fusions.append(Fusion(_sources(a, merged, into), into.name))
             trips.extend(_round_trips(a, b, merged, into))
-    return Diff(
+    return Comparison(
         a,
         b,
         _in_order(a, same),

@@ -268,3 +268,9 @@ def _pre_ops(alike: list[Region]) -> dict[str, int]:
         for name, total in totals.items():
             durations.setdefault(name, []).append(total)
     return {name: spread(values).median for name, values in durations.items()}
+
+
+def is_drawn(trace: Trace) -> bool:
+    """Whether a trace says of itself that it was drawn from published numbers."""
+    made = trace.header.get("rung")
+    return isinstance(made, dict) and bool(made.get("drawn"))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 
 from rung import names, units
-from rung.insight.compare import Diff
+from rung.insight.compare import Comparison
 from rung.insight.forward import Forward, WorkRow
 from rung.insight.spread import Spread
 
 
-def changed(diff: Diff, *, times: bool = True) -> list[str]:
+def changed(diff: Comparison, *, times: bool = True) -> list[str]:
     """What B does otherwise than A, most telling first. `times=False` leaves out how long it took: for drawn
     traces, whose widths are not measured."""
     return [
@@ -25,7 +25,7 @@ def changed(diff: Diff, *, times: bool = True) -> list[str]:
     ]
 
 
-def unchanged(diff: Diff, *, times: bool = True) -> list[str]:
+def unchanged(diff: Comparison, *, times: bool = True) -> list[str]:
     """What B does just as A."""
     found = _same_kernels(diff)
     if diff.a.launches == diff.b.launches and diff.a.launches:
@@ -35,7 +35,7 @@ def unchanged(diff: Diff, *, times: bool = True) -> list[str]:
     return found
 
 
-def _fusions(diff: Diff) -> list[str]:
+def _fusions(diff: Comparison) -> list[str]:
     """A sentence for all fusions of the same ops: a model has one in each layer."""
     into: dict[tuple[str, ...], list[str]] = {}
     for fusion in diff.fused:
@@ -60,7 +60,7 @@ def _often(n: int) -> str:
     return f", {n} times a forward" if n > 1 else ""
 
 
-def _round_trips(diff: Diff) -> list[str]:
+def _round_trips(diff: Comparison) -> list[str]:
     return [
         f"the {list(t.shape)} result of {t.between[0]}, {units.size(t.tensor_bytes)}, "
         f"is no longer written to memory and read back{_often(n)}"
@@ -68,7 +68,7 @@ def _round_trips(diff: Diff) -> list[str]:
     ]
 
 
-def _appeared(diff: Diff, times: bool) -> list[str]:
+def _appeared(diff: Comparison, times: bool) -> list[str]:
     """Copies and memsets that A does without, with the kernel that follows them."""
     found: dict[tuple[str, str], list[WorkRow]] = {}
     rows = diff.b.rows
@@ -82,7 +82,7 @@ def _appeared(diff: Diff, times: bool) -> list[str]:
     return [f"new: {_told(what, rows, times)}{where}" for (what, where), rows in found.items()]
 
 
-def _replaced(diff: Diff, times: bool) -> list[str]:
+def _replaced(diff: Comparison, times: bool) -> list[str]:
     """Work that went, and kernels that came, without being part of a fusion."""
     fused = Counter(op for fusion in diff.fused for op in fusion.sources)
     into = Counter(fusion.into for fusion in diff.fused)
@@ -132,7 +132,7 @@ def _is_kernel(row: WorkRow) -> bool:
     return row.category in ("kernel", "op")
 
 
-def _counts(diff: Diff) -> list[str]:
+def _counts(diff: Comparison) -> list[str]:
     found = []
     for noun in ("kernels", "copies", "memsets", "launches"):
         a, b = getattr(diff.a, noun), getattr(diff.b, noun)
@@ -141,14 +141,14 @@ def _counts(diff: Diff) -> list[str]:
     return found
 
 
-def _graphs(diff: Diff) -> list[str]:
+def _graphs(diff: Comparison) -> list[str]:
     replayed = [row for row in diff.b.rows if row.graph]
     if not replayed or any(row.graph for row in diff.a.rows):
         return []
     return [f"{replayed[0].launch} replays {units.count(len(replayed), 'piece')} of work with one launch"]
 
 
-def _dispatch(diff: Diff, times: bool) -> list[str]:
+def _dispatch(diff: Comparison, times: bool) -> list[str]:
     found = []
     if diff.b.pre_ops_ns and not diff.a.pre_ops_ns:
         cost = f": {units.duration(sum(diff.b.pre_ops_ns.values()))}" if times else ""
@@ -161,7 +161,7 @@ def _dispatch(diff: Diff, times: bool) -> list[str]:
     return found
 
 
-def _times(diff: Diff) -> list[str]:
+def _times(diff: Comparison) -> list[str]:
     found = []
     for label, a, b in (
         ("GPU busy", diff.a.gpu_busy_ns, diff.b.gpu_busy_ns),
@@ -177,7 +177,7 @@ def _overlap(a: Spread, b: Spread) -> bool:
     return a.low <= b.high and b.low <= a.high
 
 
-def _same_kernels(diff: Diff) -> list[str]:
+def _same_kernels(diff: Comparison) -> list[str]:
     """The common work by kind: `3 GEMMs, name for name`."""
     kinds: Counter[str] = Counter()
     for row in _rows(diff.a, diff.same):

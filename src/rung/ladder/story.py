@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rung.insight.bound import Bound, bound
-from rung.insight.compare import Diff, compare
+from rung.insight.diff import Diff, describe
 from rung.insight.forward import Forward, forward, instances
 from rung.insight.remarks import remarks
 from rung.ladder.linear_facts import LinearFacts
@@ -110,5 +110,5 @@ def _scene(name: str, found: Sequence[Source]) -> Scene:
         made,
         tuple(chapters),
         tuple(s for s in found if s.path is None),
-        tuple(compare(chapters[0].forward, c.forward) for c in chapters[1:]),
+        tuple(describe(chapters[0].forward, c.forward) for c in chapters[1:]),
     )

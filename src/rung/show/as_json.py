@@ -7,12 +7,10 @@ from typing import Any
 
 import msgspec
 
-from rung.insight.compare import Diff
-from rung.insight.forward import Forward
+from rung.insight.diff import Diff
+from rung.insight.forward import Forward, is_drawn
 from rung.insight.guess import Verdict
-from rung.insight.narrate import changed, unchanged
 from rung.ladder.story import Scene, Story
-from rung.show.read import is_drawn
 from rung.trace import Kernel, Region, Trace
 
 SCHEMA_VERSION = 1
@@ -111,8 +109,8 @@ def diff_json(diff: Diff, a: str, b: str) -> dict[str, Any]:
             "gpu_busy_ns": [diff.a.gpu_busy_ns.median, diff.b.gpu_busy_ns.median],
             "cpu_ns": [diff.a.cpu_ns.median, diff.b.cpu_ns.median],
         },
-        "changed": changed(diff, times=not drawn),
-        "unchanged": unchanged(diff, times=not drawn),
+        "changed": list(diff.changed),
+        "unchanged": list(diff.unchanged),
     }
 
 

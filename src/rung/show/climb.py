@@ -9,8 +9,8 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from rung.insight.guess import Verdict
-from rung.insight.narrate import changed, unchanged
 from rung.ladder.story import Chapter, Scene, Story
+from rung.ladder.values import Rung
 from rung.show import guess, kernels, layouts
 from rung.show.diff import point, side_by_side, verdict
 from rung.show.fitting import Phrases, Unbroken
@@ -21,9 +21,19 @@ DRAWN = "drawn from the article's published names and times, not recorded"
 TILDE = "~ marks a width that it does not print"
 
 
+QUESTIONS = (
+    guess.Question("kernels", "how many kernels does one eager forward run?"),
+    *guess.QUESTIONS[1:],
+)
+
+
+def title(rung: Rung) -> RenderableType:
+    """`GeGLU MLP   down(gelu_tanh(gate(x)) * up(x))`"""
+    return Phrases(Text(rung.title, style="bold"), Text(rung.expression))
+
+
 def pages(story: Story, verdicts: Sequence[Verdict]) -> Iterator[RenderableType]:
-    """The whole story: title, scene by scene with the verdict on the guess, then where to go next."""
-    yield Phrases(Text(story.rung.title, style="bold"), Text(story.rung.expression))
+    """The story: scene by scene with the verdict on the guess, then the lesson and where to go next."""
     judged = iter(verdicts)
     for scene in story.scenes:
         yield ""
@@ -51,7 +61,7 @@ def _scene(scene: Scene) -> Iterator[RenderableType]:
         yield side_by_side([c.variant for c in scene.chapters], [c.forward for c in scene.chapters])
     for diff, chapter in zip(scene.diffs, scene.chapters[1:], strict=True):
         yield Text(f"\n{scene.chapters[0].variant} -> {chapter.variant}", style="bold cyan")
-        yield verdict(changed(diff, times=not scene.drawn), unchanged(diff, times=not scene.drawn))
+        yield verdict(diff.changed, diff.unchanged)
 
 
 def _next(story: Story) -> Iterator[RenderableType]:

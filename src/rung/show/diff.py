@@ -9,15 +9,15 @@ from rich.table import Table
 from rich.text import Text
 
 from rung import units
-from rung.insight.compare import Diff
-from rung.insight.forward import Forward
+from rung.insight.compare import Comparison
+from rung.insight.forward import Forward, is_drawn
 from rung.show.fitting import Phrases, table
 from rung.show.plain import plain
-from rung.show.read import DRAWN, is_drawn
+from rung.show.read import DRAWN
 from rung.trace import Trace
 
 
-def headings(diff: Diff) -> list[Phrases]:
+def headings(diff: Comparison) -> list[Phrases]:
     """What A and B are, a line each."""
     return [_heading(label, f) for label, f in (("A", diff.a), ("B", diff.b))]
 

@@ -10,7 +10,7 @@ from rich.text import Text
 from rich.tree import Tree as RichTree
 
 from rung import names, units
-from rung.insight.forward import Forward
+from rung.insight.forward import Forward, is_drawn
 from rung.insight.tree import Node, Tree
 from rung.show import kernels
 from rung.show.fitting import Phrases, table
@@ -48,12 +48,6 @@ def heading(trace: Trace) -> Phrases:
         Text(f"rank {trace.rank}" if trace.rank is not None else ""),
         Text(f"{units.duration(trace.span_ns)}, {units.count(trace.events, 'event')}"),
     )
-
-
-def is_drawn(trace: Trace) -> bool:
-    """Whether a trace says of itself that it was drawn from published numbers."""
-    made = trace.header.get("rung")
-    return isinstance(made, dict) and bool(made.get("drawn"))
 
 
 def warnings(trace: Trace) -> Iterator[Text]:
