@@ -19,6 +19,11 @@ EVENTS = [annotation("fwd", 0, 50), launch(10, 5, correlation=1), kernel("nvjet_
 HELD = ["fwd (1 instance)", "  kernels == 1   1   yes", "The guess holds."]
 
 
+@pytest.fixture(autouse=True)
+def _away_from_github(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+
+
 @pytest.fixture
 def trace(tmp_path: Path) -> str:
     return str(write(tmp_path / "one.json.gz", *EVENTS))
@@ -123,3 +128,64 @@ def test_an_answer_that_cannot_be_read_is_asked_again(monkeypatch: pytest.Monkey
     assert str(found) == "kernels >= 3  in mlp"
     assert "kernels takes a whole number, such as 5, not 'many'" in page.getvalue()
     assert page.getvalue().count("how many kernels?") == 2
+
+
+def test_write_drafts_a_file_that_holds(
+    trace: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert exit_code(trace, write=True, level="loose") == 0
+    draft = capsys.readouterr().out
+    assert draft.splitlines()[1:] == ["", "[gpu.fwd]", 'kernels = "<= 1"', 'launches = "<= 1"']
+    out = tmp_path / "new.guess.toml"
+    assert exit_code(trace, write=True, out=out) == 0
+    assert capsys.readouterr().err == f"{out}: new, 4 lines\n"
+    assert exit_code(trace, None, out) == 0
+    out.write_text(out.read_text().replace("kernels = 1", "kernels = 3  # mine"))
+    assert exit_code(trace, write=True, out=out) == 0
+    assert capsys.readouterr().err == f"{out}: line 4, column 1: kernels = 3 -> 1\n"
+    assert "kernels = 1  # mine" in out.read_text()
+
+
+def test_explain_says_a_guess_in_plain_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "one.guess.toml"
+    path.write_text("[fwd]\ngemm = 3\n")
+    words = "fwd\n  exactly 3 GEMM kernels\n"
+    assert exit_code(str(path), explain=True) == 0
+    assert exit_code(None, None, path, explain=True) == 0
+    assert capsys.readouterr().out == words * 2
+
+
+def test_explain_with_a_trace_shows_what_broke_it(trace: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code(trace, ["kernels=0"], explain=True, as_json=True) == 1
+    said = capsys.readouterr()
+    assert json.loads(said.out)["held"] is False
+    assert "nvjet_a   <-- breaks kernels == 0" in said.err
+
+
+def test_a_broken_line_is_annotated_under_github(
+    trace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("one.guess.toml").write_text("[fwd]\n\ngemm = 3\n")
+    summary = tmp_path / "summary.md"
+    assert exit_code(trace, None, Path("one.guess.toml"), github=True, summary=summary) == 1
+    assert capsys.readouterr().err == (
+        "::error file=one.guess.toml,line=3,col=1,title=rung guess::"
+        "fwd (1 instance): gemm == 3, but got 1: nvjet_a\n"
+    )
+    assert "| gemm == 3 | 1 | **no** | nvjet\\_a |" in summary.read_text()
+
+
+def test_a_baseline_settles_a_tolerance(trace: str) -> None:
+    assert exit_code(trace, ["gpu_busy <= baseline ± 1 %"], baseline=trace) == 0
+    assert exit_code(trace, ["gpu_busy <= baseline ± 1 %"]) == 1
+
+
+def test_the_schema_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code(schema=True) == 0
+    assert json.loads(capsys.readouterr().out)["title"] == "Rung guess file (*.guess.toml)"
+
+
+def test_without_a_trace_it_asks_for_one() -> None:
+    with pytest.raises(UsageError, match="which trace"):
+        guess(None, ["gemm=1"])

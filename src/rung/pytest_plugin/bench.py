@@ -72,7 +72,7 @@ class Bench:
                 recording = self._given(given, variant)
             else:
                 recording = self._recorded(fn, inputs, given, {"variant": variant, **wanted, **settings})
-        except UsageError as error:
+        except RungError as error:
             _fail(error)
         self.recordings.append(recording)
         self._note(recording)
