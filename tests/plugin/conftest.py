@@ -18,5 +18,6 @@ INSTALLED = any(point.value == "rung.pytest_plugin" for point in entry_points(gr
 def _alone(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "PYTEST_ADDOPTS", "CI", "BUILD_NUMBER"):
         monkeypatch.delenv(name, raising=False)
-    if not INSTALLED:
-        monkeypatch.setenv("PYTEST_ADDOPTS", "-p rung.pytest_plugin")
+    # Hypothesis alone would take a second of each inner run: pytest rewrites it anew.
+    unused = "-p no:hypothesispytest -p no:syrupy -p no:anyio"
+    monkeypatch.setenv("PYTEST_ADDOPTS", unused if INSTALLED else f"{unused} -p rung.pytest_plugin")
