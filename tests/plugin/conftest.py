@@ -9,8 +9,6 @@ import pytest
 import rung.pytest_plugin.bench
 import rung.pytest_plugin.telling  # noqa: F401  (kept in sys.modules: pytester forgets what an inner run imports)
 
-pytest_plugins = ["pytester"]
-
 INSTALLED = any(point.value == "rung.pytest_plugin" for point in entry_points(group="pytest11"))
 
 
