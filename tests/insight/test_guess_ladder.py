@@ -46,3 +46,24 @@ def test_a_cpu_keeps_to_the_same_guess(name: str, variant: str, tmp_path: Path) 
     recording = record(fn, *inputs, variant=variant, region=rung.region, out=tmp_path)
     verdict = load(guess_file(name, variant)).check(recording.trace)
     assert verdict, str(verdict)
+
+
+@pytest.mark.torch
+def test_rungs_own_module_runs_its_reference_on_a_cpu(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("rung.glu", reason="rung.glu is not part of this release")
+    from rung.recording import record
+
+    mlp = LADDER["mlp"]
+    fn, inputs = mlp.build(mlp.cpu[0], torch.device("cpu"), torch.bfloat16)
+    recording = record(fn, *inputs, variant="rung", region=mlp.region, out=tmp_path)
+    verdict = load(guess_file("mlp", "rung")).check(recording.trace)
+    assert verdict, str(verdict)
+
+
+def test_rungs_own_module_is_expected_to_run_two_kernels_on_an_h200() -> None:
+    """Beside its recording, once that ships: see `test_what_ships_keeps_to_its_guess`."""
+    wanted = {
+        e.key: str(e.want) for e in load(guess_file("mlp", "rung")).expectations if e.scope.section == "h200"
+    }
+    assert wanted["kernels"] == "== 2"
