@@ -8,7 +8,7 @@ from rung.trace.assemble import assemble
 from rung.trace.document import decode
 from rung.trace.model import Chain, Header, Tables, Trace
 from rung.trace.rows import Rows
-from rung.trace.source import load
+from rung.trace.stream import open_source
 from rung.trace.views import Kernel, Launch, Op, Region, Step
 from rung.trace.warnings import DAMAGE, Warning
 
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 
-def read(path: str | os.PathLike[str], *, salvage: bool = False) -> Trace:
+def read(path: str | os.PathLike[str], *, salvage: bool = False, stacks: bool = True) -> Trace:
     """Read a Kineto / Chrome trace: `.json`, `.json.gz`, or `-` for standard input.
 
     A damaged file is read as far as it is intact; what was skipped or repaired is in `Trace.warnings`. A file
@@ -39,4 +39,4 @@ def read(path: str | os.PathLike[str], *, salvage: bool = False) -> Trace:
         UnreadableTraceError: the file is missing, a folder, empty, not JSON and not repairable, holds no
             events, or has two writers.
     """
-    return assemble(decode(load(path), salvage))
+    return assemble(decode(open_source(path), salvage, stacks))

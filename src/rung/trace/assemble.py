@@ -62,7 +62,7 @@ def assemble(document: Document) -> Trace:
         ),
         spans.args,
         warnings,
-        events=len(document.events),
+        events=len(document.events) + document.frames_left_out,
         skipped_events=document.skipped,
         repaired_events=document.repaired,
         origin_ns=origin,

@@ -30,9 +30,8 @@ def from_numbers(values: Sequence[float | None]) -> Ints | None:
     None if a float among them is too large to tell nanoseconds apart, so that its text must be looked at. An
     `int` was decoded exactly, however large.
     """
-    try:
-        numbers = np.array([np.nan if v is None else v for v in values], dtype=np.float64)
-    except OverflowError:  # an int of more than 308 digits
+    numbers = as_floats(values)
+    if np.isinf(numbers).any():
         return _one_by_one(values)
     known = np.isfinite(numbers)
     if (np.abs(numbers[known]) < FLOAT_LIMIT_US).all():
@@ -43,6 +42,14 @@ def from_numbers(values: Sequence[float | None]) -> Ints | None:
     if exact.dtype != np.int64 or (np.abs(numbers[known]) >= LIMIT_NS / 1000).any():
         return _one_by_one(values)
     return np.where(known, exact * 1000, NO_TIME)
+
+
+def as_floats(values: Sequence[float | None]) -> NDArray[np.float64]:
+    """The nearest float64 of each number: nan for None, infinity for what is too large."""
+    try:
+        return np.array(values, dtype=np.float64)
+    except OverflowError:  # an int of more than 308 digits
+        return np.array([np.inf if isinstance(v, int) and abs(v) > LIMIT_NS else v for v in values], np.float64)
 
 
 def _one_by_one(values: Sequence[float | None]) -> Ints | None:

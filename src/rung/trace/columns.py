@@ -1,44 +1,59 @@
-"""From decoded events to columns: the spans of a trace, each with its role, and the flows between them."""
+"""From columns of events to the spans of a trace, each with its role, and the flows between them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from msgspec import Raw
 from numpy.typing import NDArray
 
 from rung.trace.clock import NO_TIME
 from rung.trace.document import Document
-from rung.trace.events import Event
 from rung.trace.flows import Flows, Moment, Thread
+from rung.trace.gather import EventTable
+from rung.trace.link_args import LinkColumns
+from rung.trace.packed import PackedArgs
 from rung.trace.roles import Role, role_of
 from rung.trace.times import UNFINISHED, Times, clean_times
 from rung.trace.warnings import Warning
 
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """The complete ("X") events, and B/E pairs joined, one row each in file order."""
+    """The complete ("X") events, and B/E pairs joined, one row each in file order.
+
+    `name_code` are rows of `known_names`, so that a name is looked at once however often it occurs. `links`
+    has a row for each call and each device event.
+    """
 
     name: list[str]
+    name_code: NDArray[np.int32]
+    known_names: list[str]
     role: NDArray[np.int8]
     times: Times
     thread: Ints
     threads: list[Thread]
-    args: list[Raw]
+    args: PackedArgs
+    links: LinkColumns
 
     def rows(self, *roles: Role) -> Ints:
         return np.flatnonzero(self.has(*roles))
 
-    def has(self, *roles: Role) -> NDArray[np.bool_]:
+    def has(self, *roles: Role) -> Bools:
         return np.isin(self.role, roles)
+
+    def named(self, wanted: Callable[[str], object], rows: Ints) -> Bools:
+        """Of these rows, those whose name is wanted; each name is asked about once."""
+        known = {code: bool(wanted(self.known_names[code])) for code in set(self.name_code[rows].tolist())}
+        return np.array([known[code] for code in self.name_code[rows].tolist()], dtype=bool)
 
     def moment(self, row: int) -> Moment:
         """Where the row begins."""
-        return Moment(self.threads[self.thread[row]], int(self.start[row]))
+        return Moment(int(self.thread[row]), int(self.start[row]))
 
     @property
     def start(self) -> Ints:
@@ -51,7 +66,7 @@ class Spans:
         return self.times.start + self.times.dur
 
     @property
-    def timed(self) -> NDArray[np.bool_]:
+    def timed(self) -> Bools:
         return self.times.timed
 
 
@@ -64,64 +79,65 @@ class Columns:
 
 def build(document: Document) -> Columns:
     """Sort a document's events into spans and arrows; metadata, instants and counters take no time."""
-    phases: dict[str, list[int]] = {}
-    for i, event in enumerate(document.events):
-        phases.setdefault(event.ph, []).append(i)
-    joined = _join_begin_end(document, phases.get("B", []), phases.get("E", []))
-    durations = document.dur
-    if joined:
+    events = document.events
+    begins = events.rows("B")
+    durations = events.dur
+    if begins.size:
+        joined = _join_begin_end(events, begins.tolist(), events.rows("E").tolist())
         durations = durations.copy()
         durations[list(joined)] = list(joined.values())
-    rows = np.array(sorted([*phases.get("X", []), *joined]), dtype=np.int64)
-    spans, warnings = _spans(document, rows, durations)
-    flows = Flows(document.events, document.start, phases.get("s", []), phases.get("f", []))
+    threads: dict[Thread, int] = {}
+    thread_of = np.array(
+        [threads.setdefault((lane.pid, lane.tid), len(threads)) for lane in events.lanes], dtype=np.int64
+    )
+    rows = events.rows("X", "B")
+    spans, warnings = _spans(events, rows, durations, thread_of[events.lane[rows]], list(threads))
+    flows = Flows.of(events, thread_of)
     return Columns(spans, flows, [*warnings, *flows.warnings()])
 
 
-def _join_begin_end(document: Document, begins: list[int], ends: list[int]) -> dict[int, int]:
+def _join_begin_end(events: EventTable, begins: list[int], ends: list[int]) -> dict[int, int]:
     """Durations (ns) of B events by row, ended by the E that closes them on their thread."""
     stacks: dict[Thread, list[int]] = {}
     durations = dict.fromkeys(begins, UNFINISHED)
-    when = document.start.tolist()
+    when = events.start
     for i in sorted([*begins, *ends], key=when.__getitem__):
-        event = document.events[i]
-        stack = stacks.setdefault((event.pid, event.tid), [])
+        lane = events.lanes[events.lane[i]]
+        stack = stacks.setdefault((lane.pid, lane.tid), [])
         if when[i] == NO_TIME:
             continue
-        if event.ph == "B":
+        if lane.ph == "B":
             stack.append(i)
         elif stack:
             begin = stack.pop()
-            durations[begin] = when[i] - when[begin]
+            durations[begin] = int(when[i] - when[begin])
     return durations
 
 
-def _spans(document: Document, rows: Ints, durations: Ints) -> tuple[Spans, list[Warning]]:
-    events = [document.events[i] for i in rows.tolist()]
-    threads: dict[Thread, int] = {}
-    thread = [threads.setdefault((e.pid, e.tid), len(threads)) for e in events]
-    times, warnings = clean_times(document.start[rows], durations[rows])
-    names: dict[str, str] = {}
+def _spans(
+    events: EventTable, rows: Ints, durations: Ints, thread: Ints, threads: list[Thread]
+) -> tuple[Spans, list[Warning]]:
+    times, warnings = clean_times(events.start[rows], durations[rows])
+    names = np.array(events.names, dtype=object)
     spans = Spans(
-        name=[names.setdefault(e.name, e.name) for e in events],
-        role=_roles(events),
+        name=names[events.name[rows]].tolist() if rows.size else [],
+        name_code=events.name[rows],
+        known_names=events.names,
+        role=_roles(events, rows),
         times=times,
-        thread=np.array(thread, dtype=np.int64),
-        threads=list(threads),
-        args=[e.args for e in events],
+        thread=thread,
+        threads=threads,
+        args=events.args.take(rows),
+        links=events.links,
     )
     return spans, warnings
 
 
-def _roles(events: list[Event]) -> NDArray[np.int8]:
-    known: dict[tuple[str, int | str | None], Role] = {}
-    roles = np.empty(len(events), dtype=np.int8)
-    for i, event in enumerate(events):
-        key = (event.cat, None if event.cat else event.pid)
-        role = known.get(key)
-        if role is None:
-            role = known[key] = role_of(event.cat, event.pid)
-        if role == Role.OP and event.name.startswith("ProfilerStep"):
-            role = Role.ANNOTATION  # the 2021 schema filed its steps under `Operator`
-        roles[i] = role
+def _roles(events: EventTable, rows: Ints) -> NDArray[np.int8]:
+    by_lane: NDArray[np.int8] = np.array([role_of(e.cat, e.pid) for e in events.lanes], dtype=np.int8)
+    roles = by_lane[events.lane[rows]] if rows.size else np.zeros(0, dtype=np.int8)
+    # the 2021 schema filed its steps under `Operator`
+    is_step = np.array([name.startswith("ProfilerStep") for name in events.names], dtype=bool)
+    if is_step.any():
+        roles[(roles == Role.OP) & is_step[events.name[rows]]] = Role.ANNOTATION
     return roles

@@ -75,7 +75,7 @@ def _encode(value: str) -> Raw:
     return Raw(msgspec.json.encode(value))
 
 
-def decode_args(raw: Raw) -> dict[str, Any]:
+def decode_args(raw: Raw | bytes) -> dict[str, Any]:
     """An event's `args`; what strict decoding passed over unread is repaired if it must be, else left out."""
     for text in (raw, repair_text(bytes(raw)).text):
         try:

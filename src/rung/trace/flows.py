@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rung.trace.clock import Ints
-from rung.trace.events import Event
+from rung.trace.gather import EventTable
 from rung.trace.warnings import Warning
 
 Thread = tuple[int | str | None, int | str | None]
-Key = tuple[str, int | str | None]
 
 
 class Moment(NamedTuple):
-    """A place in the trace: `(pid, tid)` and absolute ns."""
+    """A place in the trace: a thread's number and absolute ns."""
 
-    thread: Thread
+    thread: int
     at: int
 
 
@@ -25,33 +26,67 @@ class Moment(NamedTuple):
 class Flows:
     """The flow events of a trace; arrows are made of them on demand, for few are ever followed.
 
-    Finishes without a start are no news: most recordings on a GPU have them, up to 28,196 in one file.
+    An id belongs to its category: `key` is the same for events of one arrow. Finishes without a start are no
+    news: most recordings on a GPU have them, up to 28,196 in one file.
     """
 
-    events: list[Event]
-    start: Ints
-    starts: list[int]
-    finishes: list[int]
+    key: Ints
+    is_start: NDArray[np.bool_]
+    thread: Ints
+    at: Ints
+    category: list[str]
+    category_of: NDArray[np.int64]
 
-    def arrows(self, category: str | None = None) -> list[tuple[Moment, Moment]]:
-        """From where each arrow starts to where it ends. An id with several starts makes no arrow."""
-        starts = [i for i in self.starts if category in (None, self.events[i].cat)]
-        collided = self._collided()
-        tails = {key: self._moment(i) for i in starts if (key := self._key(i)) not in collided}
-        return [(tails[key], self._moment(i)) for i in self.finishes if (key := self._key(i)) in tails]
+    @classmethod
+    def of(cls, events: EventTable, thread_of: Ints) -> Flows:
+        """The flows among some events; `thread_of` numbers the threads of their lanes."""
+        rows = events.rows("s", "f")
+        lane = events.lane[rows]
+        categories = {lane.cat: None for lane in events.lanes}
+        code = {category: i for i, category in enumerate(categories)}
+        category_of = np.array([code[one.cat] for one in events.lanes], dtype=np.int64)[lane]
+        starts = np.array([one.ph == "s" for one in events.lanes], dtype=bool)[lane]
+        key = _numbered(events.flow_ids) * max(len(code), 1) + category_of
+        return cls(key, starts, thread_of[lane], events.start[rows], list(categories), category_of)
+
+    def arrows(self, category: str | None = None, arriving: Ints | None = None) -> list[tuple[Moment, Moment]]:
+        """From where each arrow starts to where it ends. An id with several starts makes no arrow.
+
+        Of one `category`, of those `arriving` at one of some times (absolute ns).
+        """
+        wanted = np.ones(len(self.key), dtype=bool)
+        if category is not None:
+            wanted = self.category_of == (self.category.index(category) if category in self.category else -1)
+        keys, first, count = np.unique(
+            self.key[self.is_start & wanted], return_index=True, return_counts=True
+        )
+        tails = np.flatnonzero(self.is_start & wanted)[first][count == 1]
+        keys = keys[count == 1]
+        heads = np.flatnonzero(~self.is_start & wanted)
+        if arriving is not None:
+            heads = heads[np.isin(self.at[heads], arriving)]
+        place = np.searchsorted(keys, self.key[heads])
+        met = np.append(keys, -1)[place] == self.key[heads]
+        pairs = zip(tails[place[met]].tolist(), heads[met].tolist(), strict=True)
+        return [(self._moment(tail), self._moment(head)) for tail, head in pairs]
 
     def warnings(self) -> list[Warning]:
-        count = len(self._collided())
+        _, counts = np.unique(self.key[self.is_start], return_counts=True)
+        count = int((counts > 1).sum())
         text = "arrow ids with several starts: these arrows are not followed"
         return [Warning("id-collision", count, None, text)] if count else []
 
-    def _collided(self) -> set[Key]:
-        counts = Counter(map(self._key, self.starts))
-        return {key for key, count in counts.items() if count > 1}
-
-    def _key(self, row: int) -> Key:
-        return self.events[row].cat, self.events[row].id
-
     def _moment(self, row: int) -> Moment:
-        event = self.events[row]
-        return Moment((event.pid, event.tid), int(self.start[row]))
+        return Moment(int(self.thread[row]), int(self.at[row]))
+
+
+def _numbered(ids: list[int | str | None]) -> Ints:
+    """A number for each id, the same for the same id."""
+    if set(map(type, ids)) == {int}:
+        try:
+            _, numbers = np.unique(np.array(ids, dtype=np.int64), return_inverse=True)
+            return numbers.astype(np.int64)
+        except OverflowError:
+            pass
+    known: dict[object, int] = {}
+    return np.array([known.setdefault((type(i), i), len(known)) for i in ids], dtype=np.int64)

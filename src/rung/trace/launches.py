@@ -30,7 +30,8 @@ def launch_table(spans: Spans, nesting: Nesting, links: Links, op_span: Ints, or
 def _occupancy_queries(spans: Spans, op_around: Ints, links: Links) -> Bools:
     """Which kernel launches follow an occupancy query of the same op, with no other kernel launch between."""
     asked = np.zeros(len(links.launches), dtype=bool)
-    queries = [i for i in spans.rows(Role.CALL).tolist() if "Occupancy" in spans.name[i]]
+    calls = spans.rows(Role.CALL)
+    queries = calls[spans.named(lambda name: "Occupancy" in name, calls)].tolist()
     if not queries:
         return asked
     with_kernel = links.launch[spans.role[links.device_rows] == Role.KERNEL]

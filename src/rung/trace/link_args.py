@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import msgspec
+import numpy as np
 from msgspec import Raw
+from numpy.typing import NDArray
 
 from rung.trace.events import decode_args
+from rung.trace.repair import UNDECODABLE
 
 Id = int | float | str | None
 
@@ -20,18 +25,75 @@ class LinkArgs(msgspec.Struct, gc=False):
     graph: Id = msgspec.field(name="graph id", default=None)
 
 
-_LINK_ARGS = msgspec.json.Decoder(LinkArgs)
+@dataclass(frozen=True, slots=True)
+class LinkColumns:
+    """What calls and device work say of their links, in file order; the last three of device work alone.
+
+    `correlation` is 0 where there is none, `stream` and `device` are None where nothing names them.
+    """
+
+    correlation: NDArray[np.int64]
+    stream: list[int | str | None]
+    device: list[int | str | None]
+    graph: NDArray[np.bool_]
+
+
+class LinkGathering:
+    """Collects `LinkColumns`, batch by batch."""
+
+    def __init__(self) -> None:
+        self._correlations: list[NDArray[np.int64]] = []
+        self._stream: list[int | str | None] = []
+        self._device: list[int | str | None] = []
+        self._graph: list[bool] = []
+
+    def add(self, linked: list[Raw], is_work: NDArray[np.bool_]) -> None:
+        """The arguments of calls and device work, and which of them are device work."""
+        links = all_link_args(linked)
+        self._correlations.append(_integers([one.correlation for one in links]))
+        for i in np.flatnonzero(is_work).tolist():
+            one = links[i]
+            stream = one.stream if one.stream is not None else one.sycl_queue
+            self._stream.append(stream if type(stream) is int else as_id(stream))
+            self._device.append(one.device if type(one.device) is int else as_id(one.device))
+            self._graph.append(bool(one.graph and as_int(one.graph)))
+
+    def columns(self) -> LinkColumns:
+        correlation = np.concatenate([np.zeros(0, np.int64), *self._correlations])
+        return LinkColumns(correlation, self._stream, self._device, np.array(self._graph, dtype=bool))
+
+
+_ALL = msgspec.json.Decoder(list[LinkArgs])
+_ONE = msgspec.json.Decoder(LinkArgs)
 _DIGITS = re.compile(r"-?\d{1,18}")
+
+
+def all_link_args(texts: Sequence[Raw]) -> list[LinkArgs]:
+    """Decode what links need, all at once where nothing is odd about any of them."""
+    try:
+        return _ALL.decode(b"[" + b",".join(texts) + b"]")
+    except UNDECODABLE:
+        return [link_args(text) for text in texts]
 
 
 def link_args(raw: Raw) -> LinkArgs:
     """Decode what links need; an argument of another type counts as absent."""
     try:
-        return _LINK_ARGS.decode(raw)
-    except (msgspec.DecodeError, RecursionError):
+        return _ONE.decode(raw)
+    except UNDECODABLE:
         args = decode_args(raw)
     fields = {field.name: args.get(field.encode_name) for field in msgspec.structs.fields(LinkArgs)}
     return LinkArgs(**{name: value for name, value in fields.items() if isinstance(value, int | float | str)})
+
+
+def _integers(values: list[Id]) -> NDArray[np.int64]:
+    """Ids as integers, 0 for what is none."""
+    if set(map(type, values)) == {int}:
+        try:
+            return np.array(values, dtype=np.int64)
+        except OverflowError:
+            pass
+    return np.array([as_int(value) or 0 for value in values], dtype=np.int64)
 
 
 def as_int(value: Id) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from rung.trace.columns import Columns, Ints, Spans
 from rung.trace.flows import Moment
-from rung.trace.link_args import LinkArgs, as_id, as_int, link_args
+from rung.trace.link_args import as_id
 from rung.trace.nesting import Nesting
 from rung.trace.roles import DEVICE_SIDE, Role
 from rung.trace.stream_order import link_by_order
@@ -47,58 +48,64 @@ def link(columns: Columns, nesting: Nesting) -> Links:
     """Join every piece of device work to the call that launched it, where the file says so."""
     spans = columns.spans
     device_rows, calls = spans.rows(*DEVICE_SIDE), spans.rows(Role.CALL)
-    work = [link_args(spans.args[i]) for i in device_rows.tolist()]
-    stream = [_stream(a, spans, i) for a, i in zip(work, device_rows.tolist(), strict=True)]
-    device = [_device(a, spans, i) for a, i in zip(work, device_rows.tolist(), strict=True)]
-    correlation = [as_int(a.correlation) or None for a in work]
+    stream, device = _lanes(spans, device_rows)
+    of_work, of_calls = _correlations(spans, device_rows, calls)
 
-    call_of, contested = _calls_by_correlation(spans, nesting, calls.tolist(), set(correlation))
-    launch = np.array([call_of.get(c, -1) if c else -1 for c in correlation], dtype=np.int64)
+    call_of, contested = _calls_by_correlation(nesting, calls, of_calls, of_work)
+    launch = call_of(of_work)
     op = np.full(len(device_rows), -1, dtype=np.int64)
     _link_by_flow(columns, device_rows, launch, op)
     launches = _launches(spans, nesting, calls, set(launch[launch >= 0].tolist()) | contested)
     # Work whose correlation names a launch outside the file is no candidate: its launch is not among these.
-    adrift = np.array([c is None for c in correlation], dtype=bool) & (launch < 0) & (op < 0)
+    adrift = (of_work == 0) & (launch < 0) & (op < 0)
     link_by_order(spans, device_rows, list(zip(device, stream, strict=True)), launch, launches, adrift)
 
-    in_graph = np.array([bool(as_int(a.graph)) for a in work], dtype=bool)
-    replays = np.array([bool(GRAPH_LAUNCH.search(spans.name[i])) for i in launches.tolist()], dtype=bool)
-    graph = replays | np.isin(launches, launch[in_graph])
+    correlation = [c or None for c in of_work.tolist()]
+    graph = spans.named(GRAPH_LAUNCH.search, launches) | np.isin(launches, launch[spans.links.graph])
     return Links(device_rows, launch, op, launches, graph, correlation, stream, device, len(contested))
 
 
-def _stream(args: LinkArgs, spans: Spans, row: int) -> int | str | None:
-    for value in (args.stream, args.sycl_queue):
-        if value is not None:
-            return as_id(value)
-    return as_id(spans.threads[spans.thread[row]][1])
+def _lanes(spans: Spans, rows: Ints) -> tuple[list[int | str | None], list[int | str | None]]:
+    """Stream and device of each piece of work: as its arguments say, else its tid and pid."""
+    threads = [(as_id(pid), as_id(tid)) for pid, tid in spans.threads]
+    thread = spans.thread[rows].tolist()
+    stream = [s if s is not None else threads[t][1] for s, t in zip(spans.links.stream, thread, strict=True)]
+    device = [d if d is not None else threads[t][0] for d, t in zip(spans.links.device, thread, strict=True)]
+    return stream, device
 
 
-def _device(args: LinkArgs, spans: Spans, row: int) -> int | str | None:
-    return as_id(args.device if args.device is not None else spans.threads[spans.thread[row]][0])
+def _correlations(spans: Spans, device_rows: Ints, calls: Ints) -> tuple[Ints, Ints]:
+    """The correlations of device work and of calls, 0 where there is none."""
+    by_row = np.zeros(len(spans.name), dtype=np.int64)
+    by_row[np.sort(np.concatenate([device_rows, calls]))] = spans.links.correlation
+    return by_row[device_rows], by_row[calls]
 
 
 def _calls_by_correlation(
-    spans: Spans, nesting: Nesting, calls: list[int], wanted: set[int | None]
-) -> tuple[dict[int, int], set[int]]:
-    """The launching call of each correlation that device work carries, and further calls that claim one.
+    nesting: Nesting, calls: Ints, of_calls: Ints, of_work: Ints
+) -> tuple[Callable[[Ints], Ints], set[int]]:
+    """A function from correlations to their launching calls' rows, and further calls that claim one.
 
     A runtime call and the driver call inside it may share an id: the inner one is the launch.
     """
-    chosen: dict[int, int] = {}
+    claim = np.flatnonzero((of_calls != 0) & np.isin(of_calls, of_work))
+    ids, first = np.unique(of_calls[claim], return_index=True)
+    chosen = calls[claim[first]]
     contested: set[int] = set()
-    for row in calls:
-        correlation = as_int(link_args(spans.args[row]).correlation)
-        if not correlation or correlation not in wanted:
-            continue
-        other = chosen.setdefault(correlation, row)
-        if other == row:
-            continue
+    for i in np.setdiff1d(claim, claim[first], assume_unique=True).tolist():
+        row, place = int(calls[i]), int(np.searchsorted(ids, of_calls[i]))
+        other = int(chosen[place])
         if _is_inside(nesting, row, other):
-            chosen[correlation] = row
+            chosen[place] = row
         elif not _is_inside(nesting, other, row):
             contested.add(row)
-    return chosen, contested
+
+    def call_of(correlation: Ints) -> Ints:
+        place = np.searchsorted(ids, correlation)
+        found = (np.append(ids, 0)[place] == correlation) & (correlation != 0)
+        return np.where(found, np.append(chosen, -1)[place], -1)
+
+    return call_of, contested
 
 
 def _is_inside(nesting: Nesting, row: int, outer: int) -> bool:
@@ -110,8 +117,9 @@ def _is_inside(nesting: Nesting, row: int, outer: int) -> bool:
 def _link_by_flow(columns: Columns, device_rows: Ints, launch: Ints, op: Ints) -> None:
     """Follow arrows that end where unlinked work begins, back to the call or op they start from."""
     unlinked = np.flatnonzero(launch < 0)
-    tails = {head: tail for tail, head in columns.flows.arrows()} if unlinked.size else {}
     spans = columns.spans
+    arrows = columns.flows.arrows(arriving=spans.start[device_rows[unlinked]]) if unlinked.size else []
+    tails = {head: tail for tail, head in arrows}
     wanted = {
         tails[head]: None for head in map(spans.moment, device_rows[unlinked].tolist()) if head in tails
     }
@@ -128,7 +136,7 @@ def _link_by_flow(columns: Columns, device_rows: Ints, launch: Ints, op: Ints) -
 
 def _launches(spans: Spans, nesting: Nesting, calls: Ints, known: set[int]) -> Ints:
     """Rows of all launching calls, by time. A call that only wraps another launch is not counted again."""
-    named = [i for i in calls.tolist() if i not in known and LAUNCH_NAME.fullmatch(spans.name[i])]
+    named = [i for i in calls[spans.named(LAUNCH_NAME.fullmatch, calls)].tolist() if i not in known]
     wrappers = {int(nesting.parent[i]) for i in known}
     outer = known | set(named)
     extra = [i for i in named if i not in wrappers and int(nesting.parent[i]) not in outer]

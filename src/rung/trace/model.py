@@ -13,6 +13,7 @@ import numpy as np
 from msgspec import Raw
 
 from rung.trace.events import decode_args
+from rung.trace.packed import PackedArgs
 from rung.trace.rows import Rows
 from rung.trace.tables import KernelTable, LaunchTable, Members, OpTable, RegionTable, StepTable, members
 from rung.trace.views import Kernel, Launch, Op, Region, Step
@@ -83,7 +84,7 @@ class Trace:
         path: str,
         header: Header,
         tables: Tables,
-        span_args: list[Raw],
+        span_args: PackedArgs,
         warnings: list[Warning],
         *,
         events: int,

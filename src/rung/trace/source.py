@@ -6,10 +6,14 @@ import codecs
 import os
 import sys
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from rung.errors import UnreadableTraceError
+from rung.trace.pieces import PIECE
 
 GZIP_MAGIC = b"\x1f\x8b"
 GZIP_WINDOW = 31  # zlib's word for "gzip header and trailer, 32 KiB window"
@@ -22,6 +26,20 @@ class Source:
     path: str
     data: bytes
     cut: bool = False
+
+    def blocks(self) -> Iterator[bytes]:
+        """The text in blocks of at most `PIECE` bytes.
+
+        Raises:
+            msgspec.DecodeError: the gzip stream was cut.
+        """
+        if self.cut:
+            raise msgspec.DecodeError("the gzip stream is cut short")
+        for start in range(0, len(self.data), PIECE):
+            yield self.data[start : start + PIECE]
+
+    def whole(self) -> Source:
+        return self
 
 
 def load(path: str | os.PathLike[str]) -> Source:

@@ -1,0 +1,131 @@
+"""A big trace file, read and inflated in blocks beside the decoding, so that it never lies in memory whole."""
+
+from __future__ import annotations
+
+import os
+import threading
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from queue import Full, Queue
+
+import msgspec
+
+from rung.trace.pieces import PIECE
+from rung.trace.source import GZIP_MAGIC, GZIP_WINDOW, Source, load
+
+BIG = 1 << 18
+"""Bytes of a file from which on it is streamed."""
+
+READ = 1 << 18
+"""Bytes read of a deflated file at a time; they may inflate to a thousand times as many."""
+
+Progress = Callable[[int, int], None]
+"""Told how many bytes of how many of a file have been read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A regular file, opened anew for each way through it."""
+
+    path: str
+    progress: Progress | None = None
+
+    def blocks(self) -> Iterator[bytes]:
+        """The inflated text in blocks of about `PIECE` bytes, the next ones made ready by a thread.
+
+        Raises:
+            msgspec.DecodeError: the file is damaged gzip.
+        """
+        return _ahead(self._blocks())
+
+    def whole(self) -> Source:
+        return load(self.path)
+
+    def _blocks(self) -> Iterator[bytes]:
+        total = os.path.getsize(self.path)
+        with Path(self.path).open("rb") as file:
+            deflated = file.peek(2)[:2] == GZIP_MAGIC
+            for block in _inflated(file.read) if deflated else iter(lambda: file.read(PIECE), b""):
+                if self.progress:
+                    self.progress(file.tell(), total)
+                yield block
+
+
+def open_source(path: str | os.PathLike[str], progress: Progress | None = None) -> Source | Stream:
+    """The source of a trace: streamed if it is a big regular file, else read whole.
+
+    Raises:
+        UnreadableTraceError: as `load` does.
+    """
+    name = os.fspath(path)
+    if name != "-" and os.path.isfile(name) and os.path.getsize(name) >= BIG and _begins_well(name):
+        return Stream(name, progress)
+    return load(path)
+
+
+def _begins_well(name: str) -> bool:
+    """Whether a file starts as a trace does; one that does not is left to `load` and its errors."""
+    try:
+        with Path(name).open("rb") as file:
+            first = file.read(2)
+    except OSError:
+        return False
+    return first == GZIP_MAGIC or first[:1] in (b"{", b"[")
+
+
+def _inflated(read: Callable[[int], bytes]) -> Iterator[bytes]:
+    """The text of a (possibly multi-member) gzip stream."""
+    member = zlib.decompressobj(GZIP_WINDOW)
+    ready: list[bytes] = []
+    raw = b""
+    try:
+        while raw := raw or read(READ):
+            if member.eof:
+                if not (raw := raw + read(READ)).startswith(GZIP_MAGIC):
+                    break
+                member = zlib.decompressobj(GZIP_WINDOW)
+            ready.append(member.decompress(raw, PIECE))
+            raw = member.unconsumed_tail or member.unused_data
+            if sum(map(len, ready)) >= PIECE:
+                yield b"".join(ready)
+                ready = []
+    except zlib.error as error:
+        raise msgspec.DecodeError(f"damaged gzip: {error}") from None
+    if not member.eof:
+        raise msgspec.DecodeError("the gzip stream is cut short")
+    yield b"".join(ready)
+
+
+def _ahead(blocks: Iterator[bytes], depth: int = 2) -> Iterator[bytes]:
+    """The same blocks, made by a thread of their own: zlib and file reads leave the interpreter free."""
+    made: Queue[bytes | Exception | None] = Queue(depth)
+    stopped = threading.Event()
+
+    def put(item: bytes | Exception | None) -> None:
+        while not stopped.is_set():
+            try:
+                return made.put(item, timeout=0.1)
+            except Full:
+                continue
+
+    def work() -> None:
+        try:
+            for block in blocks:
+                put(block)
+                if stopped.is_set():
+                    return
+            put(None)
+        except Exception as error:
+            put(error)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        while (item := made.get()) is not None:
+            if isinstance(item, Exception):
+                raise item
+            yield item
+    finally:
+        stopped.set()
