@@ -64,6 +64,8 @@ def guess(
     if explain and trace is None and wanted is not None:
         _print_words(wanted)
         return
+    if trace is None and explain:
+        raise UsageError("explain what? For example: rung guess --explain mlp.guess.toml")
     if trace is None:
         raise UsageError("which trace? For example: rung guess trace.json.gz -e kernels=5 -e gemm=3")
     if write:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rung.errors import UsageError
-from rung.insight.gating.judge import judge
+from rung.insight.gating.judge import judge, pair
 from rung.insight.gating.language import Rule, parse, rules
 from rung.insight.gating.machines import differences
 from rung.insight.gating.verdict import GateCheck, GateVerdict
@@ -46,7 +46,8 @@ def hold(base: Trace, new: Trace, wanted: Sequence[Rule]) -> GateVerdict:
     for which, trace in (("BASE", base), ("NEW", new)):
         if trace.incomplete:
             return GateVerdict(False, f"{which} ({trace.path}): {trace.incomplete}", (), tuple(notes))
-    checks = tuple(judge(rule, base, new) for rule in wanted)
+    pairs = {region: pair(base, new, region) for region in dict.fromkeys(rule.region for rule in wanted)}
+    checks = tuple(judge(rule, pairs[rule.region]) for rule in wanted)
     reasons = dict.fromkeys(f"{check.line}: {check.reason}" for check in checks if check.reason)
     held = bool(checks) and all(check.held for check in checks)
     return GateVerdict(held, "; ".join(reasons) or None, checks, tuple(notes))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -30,14 +30,30 @@ class _Found:
     evidence: tuple[str, ...] = ()
 
 
-def judge(rule: Rule, base: Trace, new: Trace) -> GateCheck:
-    """One line on one forward of BASE and of NEW.
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A region of BASE and of NEW: one typical forward each, and all instances."""
+
+    base: Forward
+    new: Forward
+    base_regions: tuple[Region, ...]
+    new_regions: tuple[Region, ...]
+
+
+def pair(base: Trace, new: Trace, region: str | None) -> Pair:
+    """Lay the instances of a region over one another in both traces.
 
     Raises:
-        UsageError: one of the traces has no region of the rule's name.
+        UsageError: one of the traces has no region of that name.
     """
-    a, b = forward(base, rule.region), forward(new, rule.region)
-    sides = instances(base, rule.region), instances(new, rule.region)
+    forwards = forward(base, region), forward(new, region)
+    return Pair(*forwards, tuple(instances(base, region)), tuple(instances(new, region)))
+
+
+def judge(rule: Rule, found_in: Pair) -> GateCheck:
+    """Hold one line of a gate against its region."""
+    a, b = found_in.base, found_in.new
+    sides = found_in.base_regions, found_in.new_regions
     try:
         for region in (*sides[0], *sides[1]):
             refuse_lost_work("kernels" if rule.delta is None else rule.subject, region)
@@ -81,7 +97,7 @@ def _counted(rule: Rule, delta: Delta, a: Forward, b: Forward) -> _Found:
     return _Found(base, new, held, evidence=() if held else _behind(rule, a, b))
 
 
-def _timed(rule: Rule, delta: Delta, base: list[Region], new: list[Region]) -> _Found:
+def _timed(rule: Rule, delta: Delta, base: Sequence[Region], new: Sequence[Region]) -> _Found:
     """Medians; compared where it is one machine and the steps agree well enough."""
     left, right = ([_ns(rule.subject, region) for region in regions] for regions in (base, new))
     medians: tuple[Side, Side] = (steady(left).median, steady(right).median)

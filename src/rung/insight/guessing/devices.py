@@ -65,8 +65,9 @@ class Scope:
 
     @property
     def names_a_model(self) -> bool:
-        """Whether all its devices are of one model, so that their times can be compared."""
-        return self.section is not None and self.section not in GENERAL
+        """Whether all its devices are of one model, so that their times can be compared; a maker's name, or
+        a family's, has no number."""
+        return self.section not in (None, *GENERAL) and any(map(str.isdigit, str(self.section)))
 
     def __str__(self) -> str:
         if self.section == DEFAULT:
