@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -39,10 +38,15 @@ def copy_weights(source: Any, target: Any) -> Any:
 
 
 def rung_mlp(fn: Callable[..., Any], context: Context) -> Ready | Skipped:
-    """`rung.glu.GLUMLP` with the weights of `fn`."""
+    """`rung.glu.GLUMLP` with the weights of `fn`, or why not: its reference is no kernel to be looked at."""
     refused = refuse("rung", fn)
     if refused is not None:
         return refused
+    from rung.glu import GLUMLP
+    from rung.glu.devices import why_no_kernel
+
+    obstacle = why_no_kernel(context.device, fn.gate_proj.weight.dtype)  # type: ignore[attr-defined]
+    if obstacle is not None:
+        return Skipped("rung", f"{obstacle}: Rung's kernels need a CUDA device (or TRITON_INTERPRET=1)")
     hidden, width = fn.gate_proj.weight.shape  # type: ignore[attr-defined]
-    made = importlib.import_module("rung.glu").GLUMLP(width, hidden)
-    return Ready(copy_weights(fn, made), {"source": "rung.glu"}, TOLERANCE)
+    return Ready(copy_weights(fn, GLUMLP(width, hidden)), {"source": "rung.glu"}, TOLERANCE)

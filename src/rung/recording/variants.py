@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -66,8 +65,6 @@ def liger(fn: Callable[..., Any], context: Context) -> Ready | Skipped:
 
 def rung(fn: Callable[..., Any], context: Context) -> Ready | Skipped:
     """The GLU MLP with Rung's own fused module in its place, its weights copied."""
-    if importlib.util.find_spec("rung.glu") is None:
-        return Skipped("rung", "rung.glu is not part of this release yet")
     from rung.recording.glu_mlp import rung_mlp
 
     return rung_mlp(fn, context)

@@ -19,6 +19,7 @@ from rung.names.families import (
     plain,
     primitives,
     rocm,
+    rung_glu,
     serving,
     xmma,
 )
@@ -34,6 +35,7 @@ FAMILIES: tuple[Callable[[str], Decoded | None], ...] = (
     cudnn.decode,
     nccl.decode,
     liger.decode,
+    rung_glu.decode,
     rocm.decode,
     serving.decode,
     fbgemm.decode,

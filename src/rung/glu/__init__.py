@@ -1,0 +1,27 @@
+"""The fused GLU MLP, `down(act(gate(x)) * up(x))`: kernels, drop-in functions and a module.
+
+Needs torch, and triton for the kernels; nothing else of Rung. Where there is no kernel the reference runs.
+"""
+
+from __future__ import annotations
+
+from rung.glu.activations import ACTIVATIONS, Activation
+from rung.glu.backends import Backend, backend
+from rung.glu.functional import glu, glu_mlp
+from rung.glu.module import GLUMLP
+from rung.glu.reference import Rounding
+from rung.glu.tuning import tune
+from rung.glu.warming import warm
+
+__all__ = [
+    "ACTIVATIONS",
+    "GLUMLP",
+    "Activation",
+    "Backend",
+    "Rounding",
+    "backend",
+    "glu",
+    "glu_mlp",
+    "tune",
+    "warm",
+]

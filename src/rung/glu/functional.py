@@ -1,0 +1,107 @@
+"""`glu` and `glu_mlp`: checks, autocast, and the way to a kernel or to the reference."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import torch
+from torch.nn import functional
+from torch.utils.checkpoint import checkpoint
+
+from rung.glu import autograd, forward, ops, pointwise, reference
+from rung.glu.activations import Activation
+from rung.glu.checks import check_choice, check_glu, check_mlp
+from rung.glu.devices import why_no_kernel
+from rung.glu.reference import Rounding
+
+__all__ = ["glu", "glu_mlp", "ops"]
+
+
+def glu(gate: torch.Tensor, up: torch.Tensor, activation: Activation = "gelu_tanh") -> torch.Tensor:
+    """act(gate) * up, elementwise in one kernel, computed in fp32 and rounded once.
+
+    `gate` and `up` have one shape (any), dtype (bf16, fp16, fp32, fp64) and device; so has the result,
+    which is contiguous. Differentiable to any order. Raises TypeError or ValueError for anything else.
+    """
+    check_glu(gate, up, activation)
+    if why_no_kernel(gate.device, gate.dtype) is not None:
+        return reference.glu(gate, up, activation)
+    if autograd.through_dispatcher(gate, up):
+        return cast(torch.Tensor, torch.ops.rung.glu(gate, up, activation))
+    if _needs_grad(gate, up) or autograd.transformed():
+        return cast(torch.Tensor, autograd.GLU.apply(gate, up, activation))
+    return pointwise.glu(gate, up, activation)
+
+
+def glu_mlp(
+    x: torch.Tensor,
+    gate_weight: torch.Tensor,
+    up_weight: torch.Tensor,
+    down_weight: torch.Tensor,
+    activation: Activation = "gelu_tanh",
+    gate_bias: torch.Tensor | None = None,
+    up_bias: torch.Tensor | None = None,
+    down_bias: torch.Tensor | None = None,
+    *,
+    rounding: Rounding = "single",
+    recompute: bool = False,
+) -> torch.Tensor:
+    """down(act(gate(x)) * up(x)), weights as `nn.Linear` keeps them.
+
+    `x` [..., in_features]; `gate_weight`, `up_weight` [hidden_features, in_features]; `down_weight`
+    [out_features, hidden_features]; biases [hidden_features], [hidden_features], [out_features]; one dtype
+    (bf16, fp16, fp32, fp64; under autocast everything is cast to its dtype) and device. Returns [...,
+    out_features].
+
+    Without gradients two kernels run, and gate, up and the activation never reach memory. With gradients
+    gate, up and their product are kept; with `recompute` only x is, and backward runs the gate-up kernel
+    again. `rounding="single"` rounds the product once; `"eager"` rounds gate, up and the activation too,
+    where three linears do. Raises TypeError (types, dtypes) or ValueError (shapes, devices, names), with
+    what was expected.
+    """
+    check_choice(activation, rounding)
+    tensors: tuple[Any, ...] = (x, gate_weight, up_weight, down_weight, gate_bias, up_bias, down_bias)
+    cast_to = _autocast_dtype(x)
+    if cast_to is not None:
+        tensors = tuple(t.to(cast_to) if isinstance(t, torch.Tensor) else t for t in tensors)
+    check_mlp(*tensors)
+    if cast_to is not None:
+        # The arithmetic below names its own dtypes.
+        with torch.autocast(x.device.type, enabled=False):
+            return _kept_or_not(tensors, activation, rounding, recompute)
+    return _kept_or_not(tensors, activation, rounding, recompute)
+
+
+def _kept_or_not(tensors: tuple[Any, ...], activation: str, rounding: str, recompute: bool) -> torch.Tensor:
+    if recompute and torch.is_grad_enabled():
+        again = checkpoint(_mlp, tensors, activation, rounding, use_reentrant=False, preserve_rng_state=False)
+        return cast(torch.Tensor, again)
+    return _mlp(tensors, activation, rounding)
+
+
+def _mlp(tensors: tuple[Any, ...], activation: str, rounding: str) -> torch.Tensor:
+    x, gate_weight, up_weight, down_weight, gate_bias, up_bias, down_bias = tensors
+    if why_no_kernel(x.device, x.dtype) is not None:
+        return reference.glu_mlp(
+            x, gate_weight, up_weight, down_weight, gate_bias, up_bias, down_bias, activation, rounding
+        )
+    dispatched = autograd.through_dispatcher(*tensors)
+    if not (_needs_grad(*tensors) or autograd.transformed()):
+        run = torch.ops.rung.glu_mlp if dispatched else forward.glu_mlp
+        y = run(x, gate_weight, up_weight, down_weight, gate_bias, up_bias, down_bias, activation, rounding)
+        return cast(torch.Tensor, y)
+    train = torch.ops.rung.gate_up if dispatched else autograd.GateUp.apply
+    hidden, _, _ = train(x, gate_weight, up_weight, gate_bias, up_bias, activation, rounding, True)
+    return cast(torch.Tensor, functional.linear(hidden, down_weight, down_bias))
+
+
+def _needs_grad(*tensors: Any) -> bool:
+    return torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in tensors)
+
+
+def _autocast_dtype(x: Any) -> Any:
+    """What autocast casts to here, or None where it is off."""
+    kind = x.device.type if isinstance(x, torch.Tensor) else "cpu"
+    if not torch.is_autocast_enabled(kind) or getattr(x, "dtype", None) == torch.float64:
+        return None
+    return torch.get_autocast_dtype(kind)

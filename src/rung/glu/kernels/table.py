@@ -1,0 +1,28 @@
+"""The kernels by name. A traced kernel carries its spec in its name, such as
+`rung_gate_up_tma_bf16_gelu_tanh_128x128x64_s4`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rung.glu.kernels.down import _down
+from rung.glu.kernels.gate_up import _gate_up
+from rung.glu.kernels.gate_up_tma import _gate_up_tma
+from rung.glu.kernels.launch import Kernel
+from rung.glu.kernels.pointwise import _glu, _glu_backward
+
+
+def _tile(constants: dict[str, Any]) -> str:
+    return f"{constants['BM']}x{constants['BN']}x{constants['BK']}_s{constants['STAGES']}"
+
+
+def _gate_up_name(constants: dict[str, Any]) -> str:
+    kept = "_saved" if constants["SAVE"] else ""
+    return f"{constants['ACT']}_{_tile(constants)}{kept}"
+
+
+GLU = Kernel(_glu, lambda constants: constants["ACT"])
+GLU_BACKWARD = Kernel(_glu_backward, lambda constants: constants["ACT"])
+GATE_UP = Kernel(_gate_up, _gate_up_name)
+GATE_UP_TMA = Kernel(_gate_up_tma, _gate_up_name)
+DOWN = Kernel(_down, _tile)

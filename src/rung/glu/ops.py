@@ -1,0 +1,80 @@
+"""The operators `rung::*`: what torch.compile, torch.func, fake tensors and the profiler see.
+
+Eager code calls the same implementations directly. Every operator is opaque and takes any shape, so one
+traced graph serves them all; which kernel runs is decided inside, at each call.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from rung.glu import autograd, forward, gate_up, pointwise
+
+_LIBRARY = torch.library.Library("rung", "DEF")
+_WEIGHTS = "Tensor gate_weight, Tensor up_weight"
+_BIASES = "Tensor? gate_bias, Tensor? up_bias"
+_SCHEMAS = {
+    "glu": "(Tensor gate, Tensor up, str activation) -> Tensor",
+    "glu_backward": "(Tensor grad, Tensor gate, Tensor up, str activation) -> (Tensor, Tensor)",
+    "gate_up": f"(Tensor x, {_WEIGHTS}, {_BIASES}, str activation, str rounding, bool save)"
+    " -> (Tensor, Tensor, Tensor)",
+    "glu_mlp": f"(Tensor x, {_WEIGHTS}, Tensor down_weight, {_BIASES}, Tensor? down_bias, "
+    "str activation, str rounding) -> Tensor",
+}
+
+
+def _fake_glu(gate: Any, up: Any, activation: str) -> Any:
+    return torch.empty(gate.shape, dtype=gate.dtype, device=gate.device)
+
+
+def _fake_glu_backward(grad: Any, gate: Any, up: Any, activation: str) -> Any:
+    return _fake_glu(gate, up, activation), _fake_glu(gate, up, activation)
+
+
+def _fake_gate_up(
+    x: Any,
+    gate_weight: Any,
+    up_weight: Any,
+    gate_bias: Any,
+    up_bias: Any,
+    activation: str,
+    rounding: str,
+    save: bool,
+) -> Any:
+    shape = (*x.shape[:-1], gate_weight.shape[0])
+    return x.new_empty(shape), x.new_empty(shape if save else 0), x.new_empty(shape if save else 0)
+
+
+def _fake_glu_mlp(x: Any, gate_weight: Any, up_weight: Any, down_weight: Any, *rest: Any) -> Any:
+    return x.new_empty((*x.shape[:-1], down_weight.shape[0]))
+
+
+_IMPLEMENTATIONS = {
+    "glu": (pointwise.glu, _fake_glu),
+    "glu_backward": (pointwise.glu_backward, _fake_glu_backward),
+    "gate_up": (gate_up.gate_up, _fake_gate_up),
+    "glu_mlp": (forward.glu_mlp, _fake_glu_mlp),
+}
+_GRADIENTS = {
+    "glu": (autograd.glu_gradient, autograd.setup_glu),
+    "glu_backward": (autograd.backward_gradient, autograd.setup_backward),
+    "gate_up": (autograd.gate_up_gradient, autograd.setup_gate_up),
+}
+
+
+def _register() -> None:
+    for name, schema in _SCHEMAS.items():
+        implementation, fake = _IMPLEMENTATIONS[name]
+        _LIBRARY.define(name + schema, tags=(torch.Tag.pt2_compliant_tag,))
+        _LIBRARY.impl(name, implementation, "CompositeExplicitAutograd")
+        torch.library.register_fake(f"rung::{name}", fake, lib=_LIBRARY)
+        operator = getattr(torch.ops.rung, name)
+        torch.library.register_vmap(f"rung::{name}", autograd.over_batch(operator), lib=_LIBRARY)
+        if name in _GRADIENTS:
+            gradient, setup = _GRADIENTS[name]
+            torch.library.register_autograd(f"rung::{name}", gradient, setup_context=setup, lib=_LIBRARY)
+
+
+_register()

@@ -1,0 +1,121 @@
+"""Which tile a shape gets: a small table for each kind of kernel, and one rule to choose from it.
+
+A tile's cost is the number of waves it takes to cover the output, times its area, over how well it keeps
+the tensor cores busy; the cheapest tile wins. Tables are in bf16's terms; fp32 halves K (the same bytes a
+stage).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+Kind = Literal["half", "tf32", "ieee"]
+"""What the products are made of: 2-byte floats, fp32 on tensor cores, fp32 on ordinary cores."""
+
+FEW_ROWS = 64
+"""Up to here reading the weights is all the time there is (352 MB = 82 µs at [T, 4096], 14336)."""
+
+
+class Tile(NamedTuple):
+    """A block's rows, columns of h and depth of a stage; its warps; stages in flight; rows of tiles a
+    group."""
+
+    m: int
+    n: int
+    k: int
+    warps: int
+    stages: int
+    group: int = 8
+    efficiency: float = 1.0
+
+
+_PORTABLE: dict[Kind, tuple[Tile, ...]] = {
+    "half": (Tile(128, 64, 64, 8, 3), Tile(64, 32, 64, 4, 4, efficiency=0.6)),
+    "tf32": (Tile(128, 64, 32, 8, 3), Tile(64, 32, 32, 4, 4, efficiency=0.6)),
+    "ieee": (Tile(64, 64, 16, 8, 3),),
+}
+_FEW: dict[Kind, Tile] = {
+    "half": Tile(64, 32, 64, 4, 4),
+    "tf32": Tile(64, 32, 32, 4, 4),
+    "ieee": Tile(64, 32, 16, 4, 3),
+}
+_DOWN: dict[Kind, Tile] = {
+    "half": Tile(64, 32, 128, 4, 4),
+    "tf32": Tile(64, 32, 64, 4, 4),
+    "ieee": Tile(64, 32, 16, 4, 3),
+}
+MOST_SPLITS = 4
+# 4 stages of 48 KB and the output's tile fill an SM's shared memory; writing gate and up as well needs the
+# room of one stage.
+_SMALLER = (Tile(128, 64, 64, 8, 4, efficiency=0.85), Tile(64, 64, 64, 4, 4, efficiency=0.7))
+_TMA: dict[Kind, dict[bool, tuple[Tile, ...]]] = {
+    "half": {False: (Tile(128, 128, 64, 8, 4), *_SMALLER), True: (Tile(128, 128, 64, 8, 3), *_SMALLER)},
+    "tf32": {
+        False: (Tile(128, 64, 32, 8, 4), Tile(64, 64, 32, 4, 4, efficiency=0.7)),
+        True: (Tile(128, 64, 32, 8, 3), Tile(64, 64, 32, 4, 3, efficiency=0.7)),
+    },
+}
+
+
+def few_rows(rows: int) -> int:
+    """The bucket of a small batch: tiles of 16 or of 64 rows."""
+    return 16 if rows <= 16 else 64
+
+
+def few(kind: Kind, rows: int, columns: int, multiprocessors: int) -> Tile:
+    """The gate-up tile of a small batch: narrow, or twice as wide where that still fills the chip.
+
+    On an H200 at [64, 4096], 14336: 61.6 µs wide, 81.6 narrow; at [64, 768], 3072: 6.7 wide, 6.0 narrow.
+    """
+    narrow = _FEW[kind]._replace(m=few_rows(rows))
+    wide = kind != "ieee" and columns >= 2 * narrow.n * multiprocessors
+    return narrow._replace(n=2 * narrow.n) if wide else narrow
+
+
+def down(kind: Kind, rows: int) -> Tile:
+    """The down tile of a small batch."""
+    return _DOWN[kind]._replace(m=few_rows(rows))
+
+
+def portable(kind: Kind, width: int) -> tuple[Tile, ...]:
+    """Tiles of the kernel with masked pointers, for more than FEW_ROWS rows.
+
+    Without 16-byte loads (`width` 1) nothing is copied past the registers: half the depth, or they spill.
+    """
+    tiles = _PORTABLE[kind]
+    return tuple(t._replace(k=t.k // 2) for t in tiles) if width == 1 and kind == "half" else tiles
+
+
+def tma(kind: Kind, save: bool) -> tuple[Tile, ...]:
+    """Tiles of the TMA kernel on sm_90; `save` is whether gate and up are written too."""
+    return _TMA[kind][save]
+
+
+def choose(tiles: Sequence[Tile], rows: int, columns: int, multiprocessors: int) -> Tile:
+    """The tile of least cost for an output of [rows, columns]."""
+
+    def cost(tile: Tile) -> float:
+        blocks = -(-rows // tile.m) * -(-columns // tile.n)
+        return -(-blocks // multiprocessors) * tile.m * tile.n / tile.efficiency
+
+    return min(tiles, key=cost)
+
+
+def split_k(columns: int, depth: int, tile: Tile, multiprocessors: int) -> tuple[int, int]:
+    """(splits, steps of `tile.k` in each) for a small batch's down product: about two blocks a
+    multiprocessor.
+
+    Depends on the weight's shape alone, so a row's result does not depend on the batch it rides in.
+    """
+    blocks = -(-columns // tile.n)
+    steps = -(-depth // tile.k)
+    splits = max(1, min(MOST_SPLITS, 2 * multiprocessors // blocks, steps // 2))
+    each = -(-steps // splits)
+    return -(-steps // each), each
+
+
+def candidates(kernel: str, kind: Kind) -> list[Tile]:
+    """Tiles that `tune` measures: the table's, each with groups of 8 and of 16 rows of tiles."""
+    tiles = tma(kind, False) if kernel == "tma" else portable(kind, 0)
+    return [tile._replace(group=group) for tile in tiles for group in (8, 16)]

@@ -1,0 +1,72 @@
+"""Compiling before the first call that matters."""
+
+from __future__ import annotations
+
+import torch
+
+from rung.errors import MachineError
+from rung.glu import rules
+from rung.glu.activations import Activation
+from rung.glu.checks import check_choice
+from rung.glu.devices import INTERPRETED, KERNEL_DTYPES, chip, kind_of
+from rung.glu.few import few_rows_mlp
+from rung.glu.gate_up import Choice, run
+from rung.glu.pointwise import glu, glu_backward
+from rung.glu.reference import Rounding
+
+WIDE = 1 << 20
+"""Columns enough for the wide tile of a small batch."""
+
+
+def warm(dtype: torch.dtype, activation: Activation = "gelu_tanh", *, rounding: Rounding = "single") -> None:
+    """Compiles every kernel that `glu` and `glu_mlp` can choose for this dtype and activation, forward and
+    backward, on the current CUDA device: afterwards no shape compiles anything.
+
+    It runs each kernel once on a tiny input. Triton keeps binaries on disk, so the second process is quick.
+    Raises TypeError for a dtype without kernels, MachineError without a CUDA device.
+    """
+    check_choice(activation, rounding)
+    if dtype not in KERNEL_DTYPES:
+        raise TypeError(f"dtype is {dtype}: expected one of {', '.join(map(str, KERNEL_DTYPES))}")
+    if not (INTERPRETED or torch.cuda.is_available()):
+        raise MachineError(
+            "there are no kernels to warm without a CUDA device: the reference needs no warming"
+        )
+    device = torch.device("cpu" if INTERPRETED else "cuda")
+    for size in (32, 33):  # 16-byte rows and others
+        _warm_size(dtype, activation, rounding, device, size)
+
+
+def _warm_size(
+    dtype: torch.dtype, activation: Activation, rounding: Rounding, device: torch.device, size: int
+) -> None:
+    weights = torch.zeros(3, size, size, dtype=dtype, device=device)
+    if size % 2:
+        # Not three blocks of odd size: the second would start at an odd address.
+        weights = torch.zeros(3, size, size + 1, dtype=dtype, device=device)[..., :size]
+    pair = weights[0, :, :]
+    glu(pair, pair, activation)
+    glu_backward(pair, pair, pair, activation)
+    for rows in (16, rules.FEW_ROWS):
+        x = torch.zeros(rows, size, dtype=dtype, device=device)
+        few_rows_mlp(x, weights[0], weights[1], weights[2], None, None, None, activation, rounding)
+        counters = torch.empty(1, dtype=torch.int32, device=device)
+        for columns in (size, WIDE):
+            choice = Choice("portable", rules.few(kind_of(dtype), rows, columns, 1), "being warmed")
+            run(x, weights[0], weights[1], None, None, activation, rounding, False, counters, choice)
+    x = torch.zeros(rules.FEW_ROWS + 1, size, dtype=dtype, device=device)
+    for save in (False, True):
+        for choice in _choices(dtype, save, size, device):
+            run(x, weights[0], weights[1], None, None, activation, rounding, save, choice=choice)
+
+
+def _choices(dtype: torch.dtype, save: bool, size: int, device: torch.device) -> list[Choice]:
+    kind = kind_of(dtype)
+    tiles = [("portable", tile) for tile in rules.portable(kind, 1 if size % 2 else 0)]
+    if save:
+        for rows in (16, rules.FEW_ROWS):
+            tiles += [("portable", rules.few(kind, rows, columns, 1)) for columns in (size, WIDE)]
+    if device.type == "cuda" and size % 16 == 0 and kind != "ieee":
+        capability = chip(torch.cuda.current_device()).capability
+        tiles += [("tma", tile) for tile in (rules.tma(kind, save) if capability[0] == 9 else ())]
+    return [Choice(kernel, tile, "being warmed") for kernel, tile in dict.fromkeys(tiles)]

@@ -1,0 +1,38 @@
+"""Rung's own GLU kernels, by the names in `rung.glu.kernels`: `rung_gate_up_tma_gelu_tanh_128x128x64_s4`."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from rung.names.decoded import Decoded
+
+_ACTIVATION = r"(?P<activation>gelu_tanh|gelu|silu|relu|sigmoid|identity)"
+_TILE = r"(?P<m>\d+)x(?P<n>\d+)x(?P<k>\d+)_s(?P<stages>\d+)"
+_GATE_UP = re.compile(rf"rung_gate_up(?P<tma>_tma)?_{_ACTIVATION}_{_TILE}(?P<saved>_saved)?")
+_DOWN = re.compile(rf"rung_down_{_TILE}")
+_GLU = re.compile(rf"rung_glu(?P<backward>_backward)?_{_ACTIVATION}")
+
+
+def decode(name: str) -> Decoded | None:
+    """A kernel of Rung, or None."""
+    if found := _GATE_UP.fullmatch(name):
+        fields = _gemm(found)
+        if found["tma"]:
+            fields = {"arch": "sm_90", "unit": "wgmma", **fields}
+        fields["epilogue"] = [found["activation"], "mul"]
+        if found["saved"]:
+            fields["also_writes"] = "gate and up, for backward"
+        return Decoded(name, "rung", "gemm", fields)
+    if found := _DOWN.fullmatch(name):
+        return Decoded(name, "rung", "gemm", _gemm(found))
+    if found := _GLU.fullmatch(name):
+        direction = "backward" if found["backward"] else "forward"
+        fields = {"functor": "glu", "direction": direction, "ops": [found["activation"], "mul"]}
+        return Decoded(name, "rung", "pointwise", fields)
+    return None
+
+
+def _gemm(found: re.Match[str]) -> dict[str, Any]:
+    tile = [int(found[key]) for key in ("m", "n", "k")]
+    return {"tile": tile, "stages": int(found["stages"]), "accumulate": "fp32"}

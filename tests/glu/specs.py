@@ -1,0 +1,64 @@
+"""Every spec that the rules can choose, for a dtype and activation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from rung.glu import rules
+from rung.glu.kernels import table
+from rung.glu.kernels.launch import Kernel, Spec
+
+DESCRIBED = "tensordesc<{dtype}[{block}]>"
+
+
+def kind(dtype: torch.dtype, precision: str) -> rules.Kind:
+    return "half" if dtype != torch.float32 else ("tf32" if precision == "tf32" else "ieee")
+
+
+def gate_up(
+    dtype: torch.dtype, tile: rules.Tile, *, width: int, save: bool = False, clear: bool = False,
+    activation: str = "gelu_tanh", eager: bool = False, precision: str = "tf32",
+) -> Spec:  # fmt: skip
+    block = (tile.m, tile.n, tile.k, tile.stages, tile.group)
+    constants = (clear, activation, eager, save, precision, width, *block)
+    return Spec(dtype, width > 1, constants, tile.warps, tile.stages)
+
+
+def tma(
+    dtype: torch.dtype, tile: rules.Tile, *, save: bool = False, activation: str = "gelu_tanh"
+) -> tuple[Spec, dict[str, str]]:
+    name = {torch.bfloat16: "bf16", torch.float16: "fp16", torch.float32: "fp32"}[dtype]
+    block = (tile.m, tile.n, tile.k, tile.stages, tile.group)
+    width = 16 // dtype.itemsize
+    spec = Spec(dtype, True, (activation, False, save, "tf32", width, *block), tile.warps, tile.stages)
+    output = f"tensordesc<{name}[{tile.m}, {tile.n}]>"
+    fixed = {
+        "x": f"tensordesc<{name}[{tile.m}, {tile.k}]>",
+        "weights": f"tensordesc<{name}[2, {tile.n}, {tile.k}]>",
+        **dict.fromkeys(("hidden", "first", "second"), output),
+    }
+    return spec, fixed
+
+
+def every(dtype: torch.dtype, precision: str) -> Iterator[tuple[str, Kernel, Spec, dict[str, Any]]]:
+    """(label, kernel, spec, fixed types) of each portable kernel, 16-byte rows and others."""
+    which = kind(dtype, precision)
+    for width in (16 // dtype.itemsize, 1):
+        for rows in (16, 64):
+            for tile in dict.fromkeys(rules.few(which, rows, columns, 1) for columns in (1, 1000)):
+                few = gate_up(dtype, tile, width=width, clear=True, precision=precision)
+                yield f"few{rows}x{tile.n}-{width}", table.GATE_UP, few, {"counters": "*i32"}
+            tile = rules.down(which, rows)
+            constants = (precision, width, tile.m, tile.n, tile.k, tile.stages)
+            down = Spec(dtype, width > 1, constants, tile.warps, tile.stages)
+            yield f"down{rows}-{width}", table.DOWN, down, {"counters": "*i32", "parts": "*fp32"}
+        for tile in rules.portable(which, width):
+            for save in (False, True):
+                spec = gate_up(dtype, tile, width=width, save=save, precision=precision)
+                yield f"portable{tile.m}-{width}-{save}", table.GATE_UP, spec, {}
+        pointwise = Spec(dtype, width > 1, ("gelu_tanh", width, 1024), 4, 1)
+        yield f"glu-{width}", table.GLU, pointwise, {}
+        yield f"glu_backward-{width}", table.GLU_BACKWARD, pointwise, {}

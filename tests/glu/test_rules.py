@@ -1,0 +1,64 @@
+"""The rule table and the file of tuned tiles."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from rung.glu import rules, tuning  # noqa: E402
+from rung.glu.rules import Tile, choose, split_k  # noqa: E402
+
+pytestmark = pytest.mark.torch
+
+
+def test_big_outputs_get_big_tiles_and_small_ones_fill_the_chip() -> None:
+    tiles = rules.tma("half", False)
+    assert choose(tiles, 8192, 3072, 132)[:2] == (128, 128)
+    assert choose(tiles, 128, 3072, 132)[:2] == (64, 64)
+
+
+def test_small_batches_read_wide_weights_with_wide_tiles() -> None:
+    assert rules.few("half", 1, 3072, 132)[:2] == (16, 32)
+    assert rules.few("half", 17, 14336, 132)[:2] == (64, 64)
+
+
+def test_cost_by_hand() -> None:
+    """100 blocks of 10 x 10 on 60 multiprocessors are 2 waves (200); 25 blocks of 20 x 20 are one wave
+    (400)."""
+    small, big = Tile(10, 10, 1, 1, 1), Tile(20, 20, 1, 1, 1)
+    assert choose([small, big], 100, 100, 60) is small
+    assert choose([small, big._replace(efficiency=4.0)], 100, 100, 60)[:2] == big[:2]
+
+
+@pytest.mark.parametrize(("columns", "depth"), [(768, 3072), (4096, 14336), (25, 41), (1, 1), (100_000, 64)])
+def test_parts_along_k_cover_it_once(columns: int, depth: int) -> None:
+    tile = rules.down("half", 1)
+    splits, steps = split_k(columns, depth, tile, 132)
+    assert 1 <= splits <= rules.MOST_SPLITS
+    assert (splits - 1) * steps * tile.k < depth <= splits * steps * tile.k
+
+
+def test_tuned_tiles_come_back_from_a_readable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RUNG_CACHE_DIR", str(tmp_path))
+    shape = ("A chip", "tma", "half", False, 5000, 3072, 768)
+    assert tuning.find(*shape) is None
+    tile = Tile(128, 64, 64, 8, 4, 16)
+    tuning._keep(tuning._key(*shape), tile)
+    assert tuning.find(*shape) == tile
+    assert tuning.find("A chip", "tma", "half", False, 8192, 3072, 768) == tile  # the same power of two
+    assert tuning.find("A chip", "tma", "half", False, 8193, 3072, 768) is None
+    kept = json.loads((tmp_path / "glu-tiles.json").read_text())
+    assert kept == {"A chip | tma half | rows <= 8192, hidden 3072, in 768": [128, 64, 64, 8, 4, 16]}
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"a": 3}', "{", '{"a": []}'])
+def test_damaged_file_counts_as_nothing_tuned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.setenv("RUNG_CACHE_DIR", str(tmp_path))
+    (tmp_path / "glu-tiles.json").write_text(text)
+    assert tuning.find("A chip", "tma", "half", False, 5000, 3072, 768) is None
