@@ -1,6 +1,6 @@
 """Make a big trace of a real one: copies of its events behind one another, with times and ids shifted.
 
-Every copy is whole (its arrows, correlations and steps are its own), so the result is as valid as the original.
+Every copy is whole, with arrows, correlations and steps of its own: the result is as valid as the original.
 """
 
 from __future__ import annotations

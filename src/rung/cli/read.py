@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from rung.trace import Trace
 
 
 def read(
@@ -13,26 +16,104 @@ def read(
         str | None, typer.Option(help="Look at this region instead of the outermost one.")
     ] = None,
     step: Annotated[int | None, typer.Option(help="Look at this step only.")] = None,
+    device: Annotated[str | None, typer.Option(help="Look at the work of this device only.")] = None,
+    stream: Annotated[str | None, typer.Option(help="Look at the work on this stream only.")] = None,
+    between: Annotated[
+        str | None, typer.Option(metavar="A..B", help="Look at this time only, such as 1ms..2.5ms.")
+    ] = None,
+    sql: Annotated[
+        str | None, typer.Option(help="Ask DuckDB about the tables ops, launches, kernels, regions.")
+    ] = None,
+    header: Annotated[
+        bool, typer.Option("--header", help="Show what the file says of itself; decode no event.")
+    ] = False,
+    no_stacks: Annotated[bool, typer.Option("--no-stacks", help="Leave Python frames out early.")] = False,
+    salvage: Annotated[
+        bool, typer.Option("--salvage", help="Read a file that two processes wrote at once.")
+    ] = False,
+    no_cache: Annotated[bool, typer.Option("--no-cache", help="Neither use nor fill the cache.")] = False,
     all_: Annotated[bool, typer.Option("--all", help="List every kernel, however many.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Read a trace: op -> launch -> kernel, every kernel in plain words."""
     from rung import trace as traces
+    from rung.cli.progress import reading
+
+    if header:
+        _header(trace, json)
+        return
+    window = _window(between)
+    with reading(trace) as progress:
+        loaded = traces.read(
+            trace, cache=not no_cache, salvage=salvage, stacks=not no_stacks, progress=progress
+        )
+        if device is not None or stream is not None or window is not None:
+            loaded = traces.narrow(loaded, device=device, stream=stream, between=window)
+    if sql is not None:
+        _sql(loaded, sql, json)
+    elif json:
+        _json(loaded, region, step)
+    else:
+        _page(loaded, region, step, all_)
+
+
+def _window(between: str | None) -> tuple[int, int] | None:
+    """`1ms..2.5ms` in ns."""
+    from rung.insight.guessing.wants import amount
+
+    if between is None:
+        return None
+    first, last = amount("--between", "in", between, "time").bounds
+    return int(first), int(last)
+
+
+def _header(path: str, json: bool) -> None:
+    from rung.cli.output import stdout, working
+    from rung.show import header as shown
+    from rung.show.as_json import encode
+    from rung.trace import read_header
+
+    with working(f"reading {path}"):
+        found, whole = read_header(path)
+    if json:
+        typer.echo(encode(shown.as_json(path, found, whole)))
+    else:
+        stdout().print(shown.page(path, found, whole))
+
+
+def _sql(loaded: Trace, text: str, json: bool) -> None:
+    from rung.cli.output import stdout
+    from rung.insight.sql import query
+    from rung.show import answer as shown
+    from rung.show.as_json import encode
+
+    found = query(loaded, text)
+    if json:
+        typer.echo(encode(shown.as_json(found)))
+    else:
+        stdout().print(shown.page(found))
+
+
+def _json(loaded: Trace, region: str | None, step: int | None) -> None:
+    from rung.insight.forward import chosen
+    from rung.show import as_json
+
+    typer.echo(as_json.encode(as_json.trace_json(loaded, *chosen(loaded, region, step))))
+
+
+def _page(loaded: Trace, region: str | None, step: int | None, everything: bool) -> None:
     from rung.cli.output import stdout, working
     from rung.errors import UsageError
-    from rung.insight.forward import chosen, forward, region_names
+    from rung.insight.forward import forward, region_names
     from rung.insight.tree import tree
-    from rung.show import as_json
     from rung.show.read import report
 
-    with working(f"reading {trace}"):
-        loaded = traces.read(trace)
-        if json:
-            typer.echo(as_json.encode(as_json.trace_json(loaded, *chosen(loaded, region, step))))
-            return
+    with working(f"laying out {loaded.path}"):
         names = region_names(loaded, step) if region is None else [region]
         forwards = [forward(loaded, name, step) for name in names]
         if not forwards:
-            raise UsageError(f"{loaded.path} has no region in step {step}.")
-        page = report(loaded, forwards, tree(forwards[0].example), everything=all_)
+            raise UsageError(
+                f"{loaded.path} has no region in {f'step {step}' if step is not None else 'that time'}."
+            )
+        page = report(loaded, forwards, tree(forwards[0].example), everything=everything)
     stdout().print(page)

@@ -49,7 +49,14 @@ def as_floats(values: Sequence[float | None]) -> NDArray[np.float64]:
     try:
         return np.array(values, dtype=np.float64)
     except OverflowError:  # an int of more than 308 digits
-        return np.array([np.inf if isinstance(v, int) and abs(v) > LIMIT_NS else v for v in values], np.float64)
+        return np.array([_float(v) for v in values], np.float64)
+
+
+def _float(value: float | None) -> float:
+    try:
+        return np.nan if value is None else float(value)
+    except OverflowError:
+        return np.inf
 
 
 def _one_by_one(values: Sequence[float | None]) -> Ints | None:

@@ -54,9 +54,7 @@ def _strictly(source: Source | Stream, stacks: bool) -> Document:
     gathering = Gathering(stacks)
     for events, text in pieces:
         gathering.add(events, *event_times(events, text))
-    return Document(
-        source.path, gathering.table(), pieces.header, frames_left_out=gathering.frames_left_out
-    )
+    return Document(source.path, gathering.table(), pieces.header, frames_left_out=gathering.frames_left_out)
 
 
 _EVENTS = msgspec.json.Decoder(list[Event])

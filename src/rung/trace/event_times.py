@@ -26,7 +26,7 @@ _DURS = msgspec.json.Decoder(list[_Dur])
 
 
 def event_times(events: Sequence[Event], text: bytes) -> tuple[Ints, Ints]:
-    """Starts and durations in ns. The `text` of the events is looked at only where a float64 is too coarse."""
+    """Starts and durations in ns. The events' `text` is looked at only where a float64 is too coarse."""
     starts, durs = [event.ts for event in events], [event.dur for event in events]
     start = clock.from_numbers(starts)
     if start is None:

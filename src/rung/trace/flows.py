@@ -49,7 +49,9 @@ class Flows:
         key = _numbered(events.flow_ids) * max(len(code), 1) + category_of
         return cls(key, starts, thread_of[lane], events.start[rows], list(categories), category_of)
 
-    def arrows(self, category: str | None = None, arriving: Ints | None = None) -> list[tuple[Moment, Moment]]:
+    def arrows(
+        self, category: str | None = None, arriving: Ints | None = None
+    ) -> list[tuple[Moment, Moment]]:
         """From where each arrow starts to where it ends. An id with several starts makes no arrow.
 
         Of one `category`, of those `arriving` at one of some times (absolute ns).

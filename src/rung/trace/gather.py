@@ -84,7 +84,9 @@ class Gathering:
         self._links.add(linked, keeps[keeps >= CALL_LINKS] == DEVICE_LINKS)
         self._flow_ids += [events[i].id for i in np.flatnonzero(keeps == ARROW).tolist()]
 
-    def _without_frames(self, events: Sequence[Event], start: Ints, dur: Ints) -> tuple[list[Event], Ints, Ints]:
+    def _without_frames(
+        self, events: Sequence[Event], start: Ints, dur: Ints
+    ) -> tuple[list[Event], Ints, Ints]:
         rows = [i for i, event in enumerate(events) if event.cat != FRAME_CATEGORY]
         self.frames_left_out += len(events) - len(rows)
         return [events[i] for i in rows], start[rows], dur[rows]
@@ -135,4 +137,4 @@ def _keeps(lane: Lane) -> int:
 
 
 def _codes(code: Callable[..., int], keys: object, size: int) -> Codes:
-    return np.fromiter(map(code, keys), np.int32, size)  # type: ignore[call-overload,no-any-return]
+    return np.fromiter(map(code, keys), np.int32, size)  # type: ignore[call-overload]

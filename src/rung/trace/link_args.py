@@ -51,12 +51,11 @@ class LinkGathering:
         """The arguments of calls and device work, and which of them are device work."""
         links = all_link_args(linked)
         self._correlations.append(_integers([one.correlation for one in links]))
-        for i in np.flatnonzero(is_work).tolist():
-            one = links[i]
-            stream = one.stream if one.stream is not None else one.sycl_queue
-            self._stream.append(stream if type(stream) is int else as_id(stream))
-            self._device.append(one.device if type(one.device) is int else as_id(one.device))
-            self._graph.append(bool(one.graph and as_int(one.graph)))
+        work = [links[i] for i in np.flatnonzero(is_work).tolist()]
+        streams = [one.stream if one.stream is not None else one.sycl_queue for one in work]
+        self._stream += _ids(streams)
+        self._device += _ids([one.device for one in work])
+        self._graph += [bool(one.graph and as_int(one.graph)) for one in work]
 
     def columns(self) -> LinkColumns:
         correlation = np.concatenate([np.zeros(0, np.int64), *self._correlations])
@@ -94,6 +93,10 @@ def _integers(values: list[Id]) -> NDArray[np.int64]:
         except OverflowError:
             pass
     return np.array([as_int(value) or 0 for value in values], dtype=np.int64)
+
+
+def _ids(values: list[Id]) -> list[int | str | None]:
+    return values if set(map(type, values)) == {int} else [as_id(value) for value in values]  # type: ignore[return-value]
 
 
 def as_int(value: Id) -> int | None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from itertools import count
 from typing import Any
 
@@ -12,9 +14,11 @@ import msgspec
 import numpy as np
 from msgspec import Raw
 
+from rung.trace import frames
 from rung.trace.events import decode_args
 from rung.trace.packed import PackedArgs
 from rung.trace.rows import Rows
+from rung.trace.summary import summary
 from rung.trace.tables import KernelTable, LaunchTable, Members, OpTable, RegionTable, StepTable, members
 from rung.trace.views import Kernel, Launch, Op, Region, Step
 from rung.trace.warnings import Warning
@@ -46,24 +50,30 @@ class Header:
     """The top-level members of a trace beside its events."""
 
     def __init__(self, members: dict[str, Raw]) -> None:
-        self._members = members
+        self.members = members
 
     def get(self, key: str) -> Any:
         """A top-level member, decoded; None if it is absent or damaged."""
         try:
-            return msgspec.json.decode(self._members[key]) if key in self._members else None
+            return msgspec.json.decode(self.members[key]) if key in self.members else None
         except msgspec.DecodeError:
             return None
 
     @property
     def metadata(self) -> dict[str, Any]:
         """All members, decoded. `rung.record` leaves what it knows of the run under `"rung"`."""
-        return {key: self.get(key) for key in self._members}
+        return {key: self.get(key) for key in self.members}
 
     @property
     def device_properties(self) -> list[dict[str, Any]]:
         found = self.get("deviceProperties")
         return [d for d in found if isinstance(d, dict)] if isinstance(found, list) else []
+
+    @property
+    def device(self) -> str | None:
+        """The name of the first device that has one."""
+        names = [properties.get("name") for properties in self.device_properties]
+        return next((name for name in names if isinstance(name, str)), None)
 
     @property
     def rank(self) -> int | None:
@@ -84,7 +94,7 @@ class Trace:
         path: str,
         header: Header,
         tables: Tables,
-        span_args: PackedArgs,
+        span_args: PackedArgs | Callable[[], PackedArgs],
         warnings: list[Warning],
         *,
         events: int,
@@ -113,10 +123,7 @@ class Trace:
     @property
     def device(self) -> str | None:
         """The device's name in the header's `deviceProperties`."""
-        for properties in self.header.device_properties:
-            if isinstance(name := properties.get("name"), str):
-                return name
-        return None
+        return self.header.device
 
     @property
     def rank(self) -> int | None:
@@ -171,7 +178,36 @@ class Trace:
 
     def args_of_span(self, span: int) -> dict[str, Any]:
         """The arguments of an event by its row among the complete events, decoded anew at each call."""
-        return decode_args(self._span_args[span])
+        return decode_args(self.span_args()[span])
+
+    def span_args(self) -> PackedArgs:
+        """The text of the arguments of all complete events."""
+        if not isinstance(self._span_args, PackedArgs):
+            self._span_args = self._span_args()  # a cached trace fetches them when they are first wanted
+        return self._span_args
+
+    def to_pandas(self, table: str = "kernels") -> Any:
+        """`ops`, `launches`, `kernels` or `regions` as a `pandas.DataFrame`; docs/tables.md lists its columns.
+
+        Raises:
+            UsageError: there is no such table.
+            MachineError: pandas is not installed.
+        """
+        return frames.to_pandas(frames.columns(self, table))
+
+    def to_polars(self, table: str = "kernels") -> Any:
+        """The same as a `polars.DataFrame`."""
+        return frames.to_polars(frames.columns(self, table))
+
+    def to_arrow(self, table: str = "kernels") -> Any:
+        """The same as a `pyarrow.Table`."""
+        return frames.to_arrow(frames.columns(self, table))
+
+    def __str__(self) -> str:
+        return "\n".join(summary(self))
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
     def __repr__(self) -> str:
         return (

@@ -1,9 +1,10 @@
-"""The arguments of many events, as one text with an index: a `Raw` an event would cost 72 bytes and the whole file."""
+"""The arguments of many events as one text with an index: a `Raw` each would hold on to the whole file."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class PackedArgs:
-    """Row i's text is `length[i]` bytes from `offset[i]` on in the joined `texts`; rows without any have none."""
+    """Row i's text is `length[i]` bytes from `offset[i]` on in the joined `texts`; a length of 0 is none."""
 
     texts: list[bytes]
     bases: list[int]
@@ -36,6 +37,20 @@ class PackedArgs:
     def take(self, rows: Ints) -> PackedArgs:
         """Other rows of the same texts."""
         return PackedArgs(self.texts, self.bases, self.offset[rows], self.length[rows])
+
+    def joined(self, size: int) -> list[bytes]:
+        """The texts, neighbours joined until they are about as long as `size`."""
+        groups: list[list[bytes]] = [[]]
+        for text, base in zip(self.texts, self.bases, strict=True):
+            if base // size >= len(groups):
+                groups.append([])
+            groups[-1].append(text)
+        return [b"".join(group) for group in groups]
+
+    @staticmethod
+    def bases_of(texts: list[bytes]) -> list[int]:
+        """Where each of some joined texts begins."""
+        return [0, *accumulate(map(len, texts))][:-1]
 
 
 class Packing:

@@ -15,8 +15,10 @@ from msgspec import Raw
 
 from rung.trace.repair import is_utf8
 
-PIECE = 8 << 20
-"""Bytes. Larger pieces are no faster, and cost their events' memory at once."""
+PIECE = 1 << 19
+"""Bytes: what a core keeps near it. Pieces of 8 MiB take a quarter longer."""
+
+LONGEST_HEADER = 1 << 24
 
 T = TypeVar("T")
 
@@ -41,6 +43,10 @@ class Pieces(Generic[T]):
         """What was decoded, and its text."""
         text = next(self._blocks, b"")
         bare = text.lstrip()[:1] == b"["
+        while not bare and len(text) < LONGEST_HEADER and not OPENING.search(text):
+            if not (block := next(self._blocks, b"")):
+                break
+            text += block
         start = _after_bracket(text) if bare else self._after_header(text)
         if start is None:  # the events begin late, or nowhere
             yield self._last(text + b"".join(self._blocks), whole=True, bare=bare)
@@ -64,14 +70,10 @@ class Pieces(Generic[T]):
     def _after_header(self, text: bytes) -> int | None:
         """Where the events begin; the members before them go to the header."""
         opening = OPENING.search(text)
-        if not opening:
+        members = header_before(text, opening) if opening else None
+        if opening is None or members is None:
             return None
-        head = text[: opening.start()].rstrip().removesuffix(b",") + b"}"
-        try:
-            _check(head)
-            self.header = _MEMBERS.decode(head)
-        except msgspec.DecodeError:  # the match lies in a string, or deeper
-            return None
+        self.header = members
         return opening.end()
 
     def _last(self, text: bytes, *, whole: bool, bare: bool) -> tuple[T, bytes]:
@@ -86,6 +88,16 @@ class Pieces(Generic[T]):
         events = bytes(members.pop("traceEvents", Raw(b"[]")))
         self.header |= members
         return self._decode(events), events
+
+
+def header_before(text: bytes, opening: re.Match[bytes]) -> dict[str, Raw] | None:
+    """The members before the events; None if the match lies in a string, or deeper, or they are damaged."""
+    head = text[: opening.start()].rstrip().removesuffix(b",") + b"}"
+    try:
+        _check(head)
+        return _MEMBERS.decode(head)
+    except msgspec.DecodeError:
+        return None
 
 
 def _after_bracket(text: bytes) -> int:

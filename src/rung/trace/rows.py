@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import numpy as np
 
+from rung.trace import frames
 from rung.trace.tables import Ints
 
 if TYPE_CHECKING:
@@ -65,6 +66,22 @@ class Rows(Sequence[V], Generic[V]):
         """Other rows of the same table."""
         return Rows(self._trace, self._view, rows)
 
+    def to_pandas(self) -> Any:
+        """These rows as a `pandas.DataFrame`; docs/tables.md has its columns."""
+        return frames.to_pandas(self._columns())
+
+    def to_polars(self) -> Any:
+        """These rows as a `polars.DataFrame`."""
+        return frames.to_polars(self._columns())
+
+    def to_arrow(self) -> Any:
+        """These rows as a `pyarrow.Table`."""
+        return frames.to_arrow(self._columns())
+
+    def _columns(self) -> dict[str, frames.Column]:
+        view = getattr(self._view, "__name__", "")
+        return frames.columns(self._trace, "launches" if view == "Launch" else f"{view.lower()}s", self.rows)
+
     def __repr__(self) -> str:
         kind = self._view.__name__.lower() if isinstance(self._view, type) else "row"
-        return f"<{len(self)} {kind}s>"
+        return f"<{len(self)} {'launche' if kind == 'launch' else kind}s>"

@@ -50,7 +50,15 @@ def load(path: str | os.PathLike[str]) -> Source:
     """
     name = os.fspath(path)
     raw = sys.stdin.buffer.read() if name == "-" else _read_file(name)
-    name = "standard input" if name == "-" else name
+    return from_bytes("standard input" if name == "-" else name, raw)
+
+
+def from_bytes(name: str, raw: bytes) -> Source:
+    """The source that a file's bytes are.
+
+    Raises:
+        UnreadableTraceError: there is nothing in it to read.
+    """
     if not raw.startswith(GZIP_MAGIC):
         return _checked(Source(name, raw))
     data, cut = _inflate(raw)

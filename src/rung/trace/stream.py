@@ -1,4 +1,4 @@
-"""A big trace file, read and inflated in blocks beside the decoding, so that it never lies in memory whole."""
+"""A big trace file in blocks, read and inflated beside the decoding: it never lies in memory whole."""
 
 from __future__ import annotations
 
@@ -106,9 +106,10 @@ def _ahead(blocks: Iterator[bytes], depth: int = 2) -> Iterator[bytes]:
     def put(item: bytes | Exception | None) -> None:
         while not stopped.is_set():
             try:
-                return made.put(item, timeout=0.1)
+                made.put(item, timeout=0.1)
             except Full:
                 continue
+            return
 
     def work() -> None:
         try:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rung.trace.views.op import Op
     from rung.trace.views.region import Region
 
-_NAME_CATEGORY = {"kernel": "kernel", "copy": "gpu_memcpy", "memset": "gpu_memset"}
+NAME_CATEGORY = {"kernel": "kernel", "copy": "gpu_memcpy", "memset": "gpu_memset"}
 
 
 class Kernel(View):
@@ -34,7 +34,7 @@ class Kernel(View):
         """What the name says."""
         if self.category == "op":
             return names.decode_op(self.name)
-        return names.decode(self.name, _NAME_CATEGORY[self.category])
+        return names.decode(self.name, NAME_CATEGORY[self.category])
 
     @property
     def kind(self) -> names.Kind:
