@@ -37,4 +37,5 @@ def test_under_the_interpreter(name: str) -> None:
         timeout=300,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "passed" in done.stdout
     assert "skipped" not in done.stdout

@@ -26,7 +26,7 @@ def vector_width(tensors: tuple[torch.Tensor | None, ...], *sizes: int) -> int:
     by side; else 1."""
     first = tensors[0]
     assert first is not None
-    width = 16 // first.element_size()
+    width = 16 // int(first.element_size())
     if any(size % width for size in sizes):
         return 1
     for tensor in tensors:
