@@ -19,11 +19,13 @@ GAP_NS = 1_000_000
 class Copies:
     """The events of a trace as a template: text with holes, and what goes into the holes of each copy."""
 
-    def __init__(self, source: Path) -> None:
+    def __init__(self, source: Path, most: int | None = None) -> None:
+        """Of the `most` events that begin first; of all where it is None."""
         opened = gzip.open if source.suffix == ".gz" else open
         with opened(source, "rb") as file:
             trace: dict[str, Any] = json.load(file)
         events = [e for e in trace.pop("traceEvents") if "ts" in e and e["ph"] != "M"]
+        events = sorted(events, key=lambda e: e["ts"])[:most] if most else events
         self.head = trace
         self._holes: list[tuple[bool, int]] = []
         self.events = len(events)

@@ -187,7 +187,7 @@ class Trace:
         return self._span_args
 
     def to_pandas(self, table: str = "kernels") -> Any:
-        """`ops`, `launches`, `kernels` or `regions` as a `pandas.DataFrame`; docs/tables.md lists its columns.
+        """`ops`, `launches`, `kernels` or `regions` as a `pandas.DataFrame`, as docs/tables.md lists them.
 
         Raises:
             UsageError: there is no such table.

@@ -54,7 +54,7 @@ class Pieces(Generic[T]):
         text = text[start:]
         for block in self._blocks:
             cut = _last_cut(text)
-            piece = b"[%b]" % text[:cut] if cut else b""
+            piece = b"".join((b"[", memoryview(text)[:cut], b"]")) if cut else b""
             try:
                 decoded = self._decode(piece) if cut else None
             except msgspec.DecodeError:  # their list ends in this piece, or it is damaged
@@ -64,7 +64,7 @@ class Pieces(Generic[T]):
                 break
             _check(piece)
             yield decoded, piece
-            text = text[cut + 1 :] + block
+            text = b"".join((memoryview(text)[cut + 1 :], block))
         yield self._last(text, whole=False, bare=bare)
 
     def _after_header(self, text: bytes) -> int | None:
@@ -106,7 +106,7 @@ def _after_bracket(text: bytes) -> int:
 
 def _last_cut(text: bytes) -> int:
     """Where the comma between two events is that lies last; 0 if none is found."""
-    for window in (1 << 16, len(text)):
+    for window in (1 << 12, len(text)):
         cuts = list(_CUT.finditer(text, max(len(text) - window, 0)))
         if cuts:
             return cuts[-1].start() + 1

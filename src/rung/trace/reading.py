@@ -24,7 +24,7 @@ def read(
     that two processes wrote at once is refused, unless `salvage` asks for every intact event of both.
 
     Python frames take part in the nesting alone; without `stacks` they are dropped early. With `cache` a big
-    trace is kept for the next time (see `rung.trace.cache`). `progress(done, total)` counts a big file's bytes.
+    trace is kept for the next time (see `rung.trace.cache`). `progress(done, total)` counts a file's bytes.
 
     Raises:
         UnreadableTraceError: the file is missing, a folder, empty, not JSON and not repairable, holds no

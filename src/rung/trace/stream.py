@@ -18,6 +18,9 @@ from rung.trace.source import GZIP_MAGIC, GZIP_WINDOW, Source, load
 BIG = 1 << 18
 """Bytes of a file from which on it is streamed."""
 
+BLOCK = 1 << 22
+"""Bytes that the thread hands over at a time: each handing over may wait 5 ms for the interpreter."""
+
 READ = 1 << 18
 """Bytes read of a deflated file at a time; they may inflate to a thousand times as many."""
 
@@ -33,12 +36,14 @@ class Stream:
     progress: Progress | None = None
 
     def blocks(self) -> Iterator[bytes]:
-        """The inflated text in blocks of about `PIECE` bytes, the next ones made ready by a thread.
+        """The inflated text in blocks of at most `PIECE` bytes, the next ones made ready by a thread.
 
         Raises:
             msgspec.DecodeError: the file is damaged gzip.
         """
-        return _ahead(self._blocks())
+        for block in _ahead(self._blocks()):
+            for start in range(0, len(block), PIECE):
+                yield block[start : start + PIECE]
 
     def whole(self) -> Source:
         return load(self.path)
@@ -47,7 +52,7 @@ class Stream:
         total = os.path.getsize(self.path)
         with Path(self.path).open("rb") as file:
             deflated = file.peek(2)[:2] == GZIP_MAGIC
-            for block in _inflated(file.read) if deflated else iter(lambda: file.read(PIECE), b""):
+            for block in _inflated(file.read) if deflated else iter(lambda: file.read(BLOCK), b""):
                 if self.progress:
                     self.progress(file.tell(), total)
                 yield block
@@ -86,9 +91,9 @@ def _inflated(read: Callable[[int], bytes]) -> Iterator[bytes]:
                 if not (raw := raw + read(READ)).startswith(GZIP_MAGIC):
                     break
                 member = zlib.decompressobj(GZIP_WINDOW)
-            ready.append(member.decompress(raw, PIECE))
+            ready.append(member.decompress(raw, BLOCK))
             raw = member.unconsumed_tail or member.unused_data
-            if sum(map(len, ready)) >= PIECE:
+            if sum(map(len, ready)) >= BLOCK:
                 yield b"".join(ready)
                 ready = []
     except zlib.error as error:
