@@ -30,7 +30,7 @@ def test_portable_kernels(arch: int, dtype: torch.dtype, precision: str) -> None
         binary = compile_for(kernel, spec, arch, fixed)
         used = resources(binary)
         assert used["shared"] <= SHARED[86], label  # the smallest of all: it fits everywhere
-        # Rows that are no multiple of 16 bytes keep every address in registers, fp32 on ordinary cores its operands.
+        # Odd rows keep every address in registers, fp32 on ordinary cores its operands.
         limit = 0 if spec.aligned and precision != "ieee" else 192
         assert used["stack"] + used["local"] <= limit, (label, used)
 

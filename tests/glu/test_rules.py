@@ -30,8 +30,8 @@ def test_cost_by_hand() -> None:
     """100 blocks of 10 x 10 on 60 multiprocessors are 2 waves (200); 25 blocks of 20 x 20 are one wave
     (400)."""
     small, big = Tile(10, 10, 1, 1, 1), Tile(20, 20, 1, 1, 1)
-    assert choose([small, big], 100, 100, 60) is small
-    assert choose([small, big._replace(efficiency=4.0)], 100, 100, 60)[:2] == big[:2]
+    assert choose((small, big), 100, 100, 60) is small
+    assert choose((small, big._replace(efficiency=4.0)), 100, 100, 60)[:2] == big[:2]
 
 
 @pytest.mark.parametrize(("columns", "depth"), [(768, 3072), (4096, 14336), (25, 41), (1, 1), (100_000, 64)])

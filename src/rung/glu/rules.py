@@ -7,7 +7,7 @@ stage).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 Kind = Literal["half", "tf32", "ieee"]
@@ -63,6 +63,7 @@ def few_rows(rows: int) -> int:
     return 16 if rows <= 16 else 64
 
 
+@lru_cache(4096)
 def few(kind: Kind, rows: int, columns: int, multiprocessors: int) -> Tile:
     """The gate-up tile of a small batch: narrow, or twice as wide where that still fills the chip.
 
@@ -73,6 +74,7 @@ def few(kind: Kind, rows: int, columns: int, multiprocessors: int) -> Tile:
     return narrow._replace(n=2 * narrow.n) if wide else narrow
 
 
+@lru_cache(4096)
 def down(kind: Kind, rows: int) -> Tile:
     """The down tile of a small batch."""
     return _DOWN[kind]._replace(m=few_rows(rows))
@@ -92,7 +94,8 @@ def tma(kind: Kind, save: bool) -> tuple[Tile, ...]:
     return _TMA[kind][save]
 
 
-def choose(tiles: Sequence[Tile], rows: int, columns: int, multiprocessors: int) -> Tile:
+@lru_cache(4096)
+def choose(tiles: tuple[Tile, ...], rows: int, columns: int, multiprocessors: int) -> Tile:
     """The tile of least cost for an output of [rows, columns]."""
 
     def cost(tile: Tile) -> float:
@@ -102,6 +105,7 @@ def choose(tiles: Sequence[Tile], rows: int, columns: int, multiprocessors: int)
     return min(tiles, key=cost)
 
 
+@lru_cache(4096)
 def split_k(columns: int, depth: int, tile: Tile, multiprocessors: int) -> tuple[int, int]:
     """(splits, steps of `tile.k` in each) for a small batch's down product: about two blocks a
     multiprocessor.
