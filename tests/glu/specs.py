@@ -38,7 +38,7 @@ def tma(
     fixed = {
         "x": f"tensordesc<{name}[{tile.m}, {tile.k}]>",
         "weights": f"tensordesc<{name}[2, {tile.n}, {tile.k}]>",
-        **dict.fromkeys(("hidden", "first", "second"), output),
+        **dict.fromkeys(("hidden", "first", "second") if save else ("hidden",), output),
     }
     return spec, fixed
 
