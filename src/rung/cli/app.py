@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from io import TextIOWrapper
+from contextlib import suppress
 from typing import Any
 
 import typer
@@ -15,7 +14,8 @@ from rung.cli.guess import guess
 from rung.cli.name import name
 from rung.cli.read import read
 from rung.cli.record import RecordCommand, record
-from rung.errors import RungError
+from rung.cli.streams import steady
+from rung.errors import MachineError, RungError
 from rung.show.plain import printable
 
 app = typer.Typer(
@@ -41,29 +41,43 @@ UsageMistake: Any = typer.BadParameter.__mro__[1]
 
 def main() -> None:
     """Run the command line. An error is one line on stderr and its exit code, never a traceback."""
-    if isinstance(sys.stdout, TextIOWrapper):  # a terminal without µ gets \xb5
-        sys.stdout.reconfigure(errors="backslashreplace")
-    sys.exit(run(sys.argv[1:]))
+    steady()
+    code = run(sys.argv[1:])
+    with suppress(RungError):  # what an error left in the buffer
+        sys.stdout.flush()
+    sys.exit(code)
 
 
 def run(arguments: list[str]) -> int:
     """Run with these arguments; returns the exit code."""
-    if not arguments:  # asked for nothing: say what there is
-        arguments = ["--help"]
     try:
-        code = app(arguments, standalone_mode=False, prog_name="rung")
+        code = _invoke(arguments or ["--help"])  # asked for nothing: say what there is
         sys.stdout.flush()
     except RungError as error:
         return _say(str(error), error.exit_code)
     except UsageMistake as error:
         where = error.ctx.command_path if error.ctx else "rung"
         return _say(f"{error.format_message().rstrip('.')}; see {where} --help", error.exit_code)
-    except (typer.Abort, KeyboardInterrupt):
+    except (typer.Abort, EOFError, KeyboardInterrupt):
         return _say("interrupted", INTERRUPTED)
-    except BrokenPipeError:  # the reader of our output went away: nothing left to say
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    return code if isinstance(code, int) else 0
+    except MemoryError:
+        return _say("there is too little memory for this", MachineError.exit_code)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        return _say(f"{where}{error.strerror or error}", MachineError.exit_code)
+    return code
+
+
+def _invoke(arguments: list[str]) -> int:
+    """Run a verb; its exit code. Called as a function, `app` would make codes of its own of an interrupt and
+    of a closed pipe."""
+    command = typer.main.get_command(app)
+    try:
+        with command.make_context("rung", list(arguments)) as context:
+            command.invoke(context)
+    except typer.Exit as left:
+        return left.exit_code
+    return 0
 
 
 def _say(message: str, code: int) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -134,7 +133,9 @@ def _written(text: str | None) -> Guess | None:
 
 
 def _ask() -> Guess | None:
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    from rung.cli.streams import is_asked
+
+    if not is_asked():
         return None
     from rich.console import Console
 

@@ -11,13 +11,9 @@ from rung.show.plain import printable
 
 
 class PlainConsole(Console):
-    """Shows control characters instead of sending them, and lets a closed pipe be the caller's affair."""
+    """Shows control characters instead of sending them."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """As Rich does; only its own control segments steer the terminal."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(printable(segment.text), segment.style)
-
-    def on_broken_pipe(self) -> None:
-        """Let the BrokenPipeError that is being handled go on: Rich would exit with 1."""
-        raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -102,7 +101,9 @@ def _written(expect: list[str], file: Path | None, region: str | None) -> Guess 
 
 
 def _can_ask(trace: str, as_json: bool) -> bool:
-    return trace != "-" and not as_json and sys.stdin.isatty() and sys.stderr.isatty()
+    from rung.cli.streams import is_asked
+
+    return trace != "-" and not as_json and is_asked()
 
 
 def _ask(region: str | None) -> Guess | None:

@@ -20,7 +20,7 @@ WIDE = 100_000
 def stdout() -> Console:
     """The console for data: as wide as the terminal; colour only there, and not under NO_COLOR.
 
-    Names are text to it, not markup, and a reader that went away is a BrokenPipeError.
+    Names are text to it, not markup.
     """
     from rung.cli.console import PlainConsole
 
