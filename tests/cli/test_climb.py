@@ -11,7 +11,7 @@ import pytest
 from rung.cli.app import run
 
 DRAWN = "drawn from the article's published names and times, not recorded"
-TOP = ["schema_version", "rung", "device", "parameters", "variants", "guess", "layouts", "diffs"]
+TOP = ["schema_version", "rung", "device", "parameters", "variants", "guess", "outcomes", "layouts", "diffs"]
 VARIANT = {
     "name", "trace", "skipped", "kernels", "copies", "memsets", "launches", "gpu_busy_ns", "cpu_ns",
     "scene", "parameters", "drawn", "limit", "remarks",

@@ -175,7 +175,7 @@ def test_ten_times_as_wide_as_any_other_is_cold(widths: tuple[float, ...], cold:
 
 def test_what_is_cold_is_said_with_its_numbers() -> None:
     assert cold_start(calls(900, 80, 50, 90)) == (
-        "cold: the first forward took 900 µs on the CPU, the others 80.0 µs"
+        "cold: the first forward took 900 µs on the CPU, then 80.0 µs, 50.0 µs and 90.0 µs"
     )
 
 
@@ -210,8 +210,15 @@ class TestBound:
 
     def test_no_share_is_more_than_all_of_it(self) -> None:
         both = [launch(2, 1, 1), launch(4, 1, 2), kernel(GELU, 5, 40, 1), kernel(MUL, 5, 40, 2, stream=8)]
-        said = bound(forward(read(annotation("fwd", 0, 50), *both))).sentence
-        assert said == "memory-bound: the GPU works 40.0 µs of each 50.0 µs, 100 % of it moving bytes"
+        said = bound(forward(read(annotation("fwd", 0, 44), *both))).sentence
+        assert said == "memory-bound: the GPU works 40.0 µs of each 44.0 µs, 100 % of it moving bytes"
+
+    def test_a_gpu_that_waits_part_of_the_time_is_bound_by_neither_side(self) -> None:
+        """40 of 50 us: a faster kernel would in part only wait longer."""
+        work = [launch(2, 1, 1), kernel(TILE_A, 5, 40, 1)]
+        found = bound(forward(read(annotation("fwd", 0, 50), *work)))
+        assert found.limit == "mixed"
+        assert "waits for the CPU the rest (20 %); 100 % of its work is matrix products" in found.sentence
 
     def test_no_work_and_work_on_the_cpu_are_told_apart(self) -> None:
         idle = [

@@ -132,3 +132,18 @@ def test_a_variant_without_a_trace_is_told_as_left_out(tmp_path: Path) -> None:
 def test_a_scene_without_any_trace(tmp_path: Path) -> None:
     (scene,) = tell(MLP, [Source("mlp", "liger", None, "not installed")]).scenes
     assert (scene.chapters, scene.diffs, scene.device) == ((), (), None)
+
+
+def test_the_outcome_names_the_winner_on_the_gpu_and_by_the_clock() -> None:
+    """From the recordings in the package: Liger's kernel saves GPU time, and its launches cost more than that."""
+    (scene,) = tell(MLP, recorded(MLP, "h200", Path())).scenes
+    gpu = {c.variant: c.forward.gpu_busy_ns.median for c in scene.chapters}
+    wall = {c.variant: c.forward.wall_ns.median for c in scene.chapters}
+    assert scene.outcome is not None
+    on_gpu, by_clock = scene.outcome.split("; ")
+    assert on_gpu.startswith(f"on the GPU {min(gpu, key=gpu.__getitem__)} is fastest, ")
+    assert by_clock.startswith(f"by the clock {min(wall, key=wall.__getitem__)} is fastest, ")
+
+
+def test_drawn_traces_have_no_outcome(tmp_path: Path) -> None:
+    assert all(scene.outcome is None for scene in tell(MLP, recorded(MLP, "article", tmp_path)).scenes)

@@ -41,6 +41,7 @@ CATEGORY = st.sampled_from(
 
 @given(TEXT, CATEGORY)
 @example("", None)
+@example("at::0operator()", None)
 @example("void (anonymous namespace)::f<(anonymous namespace)::G>(int)", "kernel")
 def test_any_text_decodes(name: str, category: str | None) -> None:
     decoded = decode(name, category)

@@ -12,7 +12,10 @@ from rung.insight.forward import Forward, WorkRow
 Limit = Literal["overhead-bound", "compute-bound", "memory-bound", "mixed", "no-gpu"]
 
 IDLE = 0.5
-"""A GPU that idles for more than half the wall time waits for the CPU."""
+"""A GPU that idles for more than half the wall time does little but wait for the CPU."""
+
+WAITING = 0.1
+"""From this share of idle time on, a faster kernel would in part only wait longer: neither side rules."""
 
 RIDGE = 300
 """FLOP a byte. Above the bf16 ridge of A100 (312 TFLOP/s / 2.0 TB/s = 153), H100 (989 / 3.35 = 295), H200
@@ -41,6 +44,12 @@ def bound(forward: Forward) -> Bound:
     if idle > IDLE:
         return Bound("overhead-bound", f"overhead-bound: {works} ({units.percent(idle)} idle)")
     compute = _share(forward, is_compute_heavy)
+    if idle > WAITING:
+        return Bound(
+            "mixed",
+            f"mixed: {works} and waits for the CPU the rest ({units.percent(idle)}); "
+            f"{units.percent(compute)} of its work is matrix products",
+        )
     if compute >= DOMINANT:
         return Bound(
             "compute-bound", f"compute-bound: {works}, {units.percent(compute)} of it in matrix products"

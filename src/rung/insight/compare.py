@@ -104,6 +104,12 @@ def _round_trips(a: Forward, b: Forward, merged: list[WorkRow], into: WorkRow) -
     A copy of that size inside the new kernel's op (`addmm` seeding its output with the bias) is a round trip
     in its place: nothing is saved.
     """
+    if into.category == "op" and into.op in _SEEDED:
+        return []
     seeded = {row.work.nbytes for row in b.rows if row.category == "copy" and row.path == into.path}
     trips = (RoundTrip(*trip) for trip in handed_on([a.work_of(row) for row in merged]).trips)
     return [trip for trip in trips if trip.tensor_bytes not in seeded]
+
+
+_SEEDED = ("aten::addmm", "aten::baddbmm")
+"""On a CPU these copy the bias into their output by an op of their own, inside the one that stands in."""

@@ -52,9 +52,11 @@ class WorkRow:
 
     @property
     def bytes_per_s(self) -> float | None:
-        return (
-            self.work.nbytes / self.dur_ns.median * 1e9 if self.work.nbytes and self.dur_ns.median else None
-        )
+        """Bytes read and written a second; a copy on the device does both with each of its bytes."""
+        if not self.work.nbytes or not self.dur_ns.median:
+            return None
+        both = 2 if self.decoded.fields.get("direction") == "DtoD" and self.category == "copy" else 1
+        return both * self.work.nbytes / self.dur_ns.median * 1e9
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +90,8 @@ class Forward:
 
     @property
     def launchless_ops(self) -> Counter[str]:
-        """Metadata ops of one forward: they rewrite shape and stride and launch nothing."""
-        return Counter({name: n for name, n in self.op_names.items() if _is_view(name)})
+        """The views of one forward: they rewrite shape and stride and launch nothing."""
+        return Counter({name: n for name, n in self.op_names.items() if name in VIEWS})
 
     @property
     def gpu_idle_share(self) -> float:
@@ -97,8 +99,16 @@ class Forward:
         return 1 - self.gpu_busy_ns.median / wall if wall else 0.0
 
 
-def _is_view(name: str) -> bool:
-    return name.startswith("aten::") and names.is_metadata_op(name)
+VIEWS = frozenset(
+    f"aten::{name}"
+    for name in (
+        *("t", "transpose", "permute", "numpy_T", "matrix_H", "mT", "mH", "adjoint", "swapaxes", "movedim"),
+        *("view", "_unsafe_view", "view_as", "reshape", "_reshape_alias", "as_strided", "flatten"),
+        *("unflatten", "expand", "expand_as", "squeeze", "unsqueeze", "select", "slice", "narrow", "split"),
+        *("split_with_sizes", "chunk", "unbind", "diagonal", "detach", "alias"),
+    )
+)
+"""Ops whose result is another look at the same bytes: they write shape and stride, and launch nothing."""
 
 
 STEPS = "ProfilerStep"

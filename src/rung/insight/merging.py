@@ -27,8 +27,16 @@ def merged_into(into: WorkRow, b: Forward, run: Sequence[WorkRow], a: Forward) -
     words = _words(into.name) | _words(into.op or "")
     spoken = [row for row in run if row.op and _word(row.op).strip("_") in words]
     if len(spoken) > 1:
-        return spoken
+        return spoken if _one_product(into, spoken) else []
     return list(run) if _reads_the_same(b.work_of(into), [a.work_of(row) for row in run]) else []
+
+
+def _one_product(into: WorkRow, rows: Sequence[WorkRow]) -> bool:
+    """Whether a GEMM took in just one matrix product, of its own shape, and any other kernel took in none."""
+    products = [row.gemm for row in rows if row.kind == "gemm"]
+    if into.kind != "gemm":
+        return not products
+    return len(products) == 1 and products[0] == into.gemm
 
 
 def _word(op: str) -> str:

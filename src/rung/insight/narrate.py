@@ -8,12 +8,15 @@ from rung import names, units
 from rung.insight.compare import Comparison
 from rung.insight.forward import Forward, WorkRow
 from rung.insight.spread import Spread
+from rung.insight.tensors import SHORT_DTYPE
 
 
 def changed(diff: Comparison, *, times: bool = True) -> list[str]:
     """What B does otherwise than A, most telling first. `times=False` leaves out how long it took: for drawn
     traces, whose widths are not measured."""
     return [
+        *_other_work(diff),
+        *_dtypes(diff),
         *_fusions(diff),
         *_round_trips(diff),
         *_appeared(diff, times),
@@ -33,6 +36,27 @@ def unchanged(diff: Comparison, *, times: bool = True) -> list[str]:
     if times and _overlap(diff.a.gpu_busy_ns, diff.b.gpu_busy_ns) and diff.a.gpu_busy_ns.median:
         found.append(f"GPU time, within its spread: {units.duration(diff.b.gpu_busy_ns.median)}")
     return found
+
+
+def _other_work(diff: Comparison) -> list[str]:
+    """Matrix products that have no shape in common: A and B did not do the same work."""
+    a, b = ({row.gemm for row in f.rows if row.gemm} for f in (diff.a, diff.b))
+    if not a or not b or a & b or {g.flop for g in a} & {g.flop for g in b}:
+        return []
+    shown = [
+        units.listing([f"[{g.m}, {g.k}] x [{g.k}, {g.n}]" for g in sorted(gemms, key=lambda g: -g.flop)[:3]])
+        for gemms in (a, b)
+    ]
+    return [f"A and B do different work: matrix products of {shown[0]} against {shown[1]}"]
+
+
+def _dtypes(diff: Comparison) -> list[str]:
+    a, b = ({SHORT_DTYPE.get(d, d) for r in f.rows if r.gemm for d in r.dtypes} for f in (diff.a, diff.b))
+    return (
+        [f"matrix products in {' and '.join(sorted(b))} instead of {' and '.join(sorted(a))}"]
+        if a and b and a != b
+        else []
+    )
 
 
 def _fusions(diff: Comparison) -> list[str]:
@@ -148,8 +172,15 @@ def _graphs(diff: Comparison) -> list[str]:
     return [f"{replayed[0].launch} replays {units.count(len(replayed), 'piece')} of work with one launch"]
 
 
+def _compiled_regions(forward: Forward) -> int:
+    return sum(n for name, n in forward.op_names.items() if name.startswith("Torch-Compiled Region: "))
+
+
 def _dispatch(diff: Comparison, times: bool) -> list[str]:
     found = []
+    a, b = _compiled_regions(diff.a), _compiled_regions(diff.b)
+    if b > max(a, 1):
+        found.append(f"compiled regions a call: {a} -> {b}: the compiler was interrupted (a graph break)")
     if diff.b.pre_ops_ns and not diff.a.pre_ops_ns:
         cost = f": {units.duration(sum(diff.b.pre_ops_ns.values()))}" if times else ""
         found.append(f"every call now pays Dynamo's cache look-up, guards and a prologue{cost}")
@@ -174,7 +205,9 @@ def _times(diff: Comparison) -> list[str]:
 
 
 def _overlap(a: Spread, b: Spread) -> bool:
-    return a.low <= b.high and b.low <= a.high
+    """Whether the better halves of two spreads meet. The worse halves are left out: what disturbs a step (the
+    profiler's own first step, a throttled clock) only ever makes it longer."""
+    return a.low <= b.median and b.low <= a.median
 
 
 def _same_kernels(diff: Comparison) -> list[str]:

@@ -9,7 +9,7 @@ from rung import names, units
 from rung.insight.forward import Forward, WorkRow
 from rung.insight.merging import handed_on
 from rung.insight.work import Gemm
-from rung.trace import Kernel, Region
+from rung.trace import Kernel, Op, Region
 
 
 def remarks(forward: Forward, instances: list[Region]) -> list[str]:
@@ -119,11 +119,48 @@ def round_trip(forward: Forward) -> str | None:
     for kernel, after in pairwise(kernels):
         if kernel.kind == after.kind == "pointwise" and _op(kernel) != _op(after):
             for nbytes, _, (writer, reader) in handed_on([kernel, after]).trips:
+                if nbytes < WORTH_SAVING:
+                    continue
                 return (
                     f"{writer} writes {units.size(nbytes)} to memory and {reader} reads as many back: "
                     "one kernel for both would save that round trip"
                 )
     return None
+
+
+WORTH_SAVING = 4096
+"""Bytes. Below this a round trip costs a launch, not bandwidth."""
+
+
+def layouts(forward: Forward) -> str | None:
+    """What the layout letters in the GEMMs' names stand for."""
+    meant = {
+        row.decoded.fields["layout"]: meaning
+        for row in forward.rows
+        if row.kind == "gemm" and "layout" in row.decoded.fields
+        if (meaning := names.product_of(row.decoded)) is not None
+    }
+    said = [f"{layout} is {meaning}" for layout, meaning in meant.items()]
+    return f"the layout is in the GEMM's name: {units.listing(said)}" if said else None
+
+
+def many_names(forward: Forward) -> str | None:
+    """An op that walks through several others for its one kernel."""
+    for kernel in forward.example.work:
+        op = kernel.op
+        while op is not None and op.parent is not None and op.parent.name.startswith("aten::"):
+            op = op.parent
+        if op is None or kernel.kind != "gemm":
+            continue
+        inside = list(dict.fromkeys(name.removeprefix("aten::") for name in _names_inside(op)))
+        if len(inside) < 3:
+            continue
+        return f"{op.name} walks through {units.listing(inside)}: {len(inside) + 1} names, one kernel"
+    return None
+
+
+def _names_inside(op: Op) -> list[str]:
+    return [name for child in op.children for name in (child.name, *_names_inside(child))]
 
 
 def _op(kernel: Kernel) -> str | None:
@@ -135,8 +172,8 @@ def cold_start(instances: list[Region]) -> str | None:
     first, *rest = [r.cpu_ns for r in instances] or [0]
     if not rest or not first or first < COLD * max(rest):
         return None
-    others = units.duration(sorted(rest)[len(rest) // 2])
-    return f"cold: the first forward took {units.duration(first)} on the CPU, the others {others}"
+    others = units.listing([units.duration(ns) for ns in rest[:3]])
+    return f"cold: the first forward took {units.duration(first)} on the CPU, then {others}"
 
 
 COLD = 10
@@ -146,7 +183,9 @@ _OF_A_FORWARD: tuple[Callable[[Forward], str | None], ...] = (
     library_memsets,
     bias_in_epilogue,
     copied_bias,
+    many_names,
     launchless,
+    layouts,
     other_tiles,
     round_trip,
 )

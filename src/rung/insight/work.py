@@ -95,8 +95,10 @@ def work_of(kernel: Kernel) -> Work:
     """FLOP and bytes of one kernel; the fields that are not known are None."""
     if kernel.category in ("copy", "memset"):
         moved = kernel.args.get("bytes")
-        return Work(nbytes=moved if isinstance(moved, int) else None)
+        return Work(nbytes=moved if isinstance(moved, int) and moved >= 0 else None)
     op = kernel.op
+    if kernel.category == "op" and kernel.trace.device:
+        return Work()  # the GPU work is lost: an op's width here is what its launch took
     if op is None or (kernel.launch is not None and kernel.launch.is_graph):
         return Work()
     if kernel.kind == "gemm":

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rung import units
 from rung.insight.bound import Bound, bound
 from rung.insight.diff import Diff, describe
 from rung.insight.forward import Forward, forward, instances
@@ -59,6 +60,26 @@ class Scene:
     def drawn(self) -> bool:
         return bool(self.made.get("drawn"))
 
+    @property
+    def outcome(self) -> str | None:
+        """Which variant won, on the GPU and by the clock; None where nothing was measured side by side."""
+        if self.drawn or len(self.chapters) < 2:
+            return None
+        wall = self._fastest("by the clock", lambda f: f.wall_ns.median)
+        if not all(c.forward.gpu_busy_ns.median for c in self.chapters):
+            return f"{wall}."
+        gpu = self._fastest("on the GPU", lambda f: f.gpu_busy_ns.median)
+        return f"{gpu}; {wall}."
+
+    def _fastest(self, where: str, time: Callable[[Forward], int]) -> str:
+        best = min(self.chapters, key=lambda c: time(c.forward))
+        took = units.duration(time(best.forward))
+        first = self.chapters[0]
+        if best is first:
+            return f"{where} {best.variant} is fastest, {took}"
+        gain = units.change(time(first.forward), time(best.forward))
+        return f"{where} {best.variant} is fastest, {took} ({gain} against {first.variant})"
+
 
 @dataclass(frozen=True, slots=True)
 class Story:
@@ -101,7 +122,7 @@ def _scene(name: str, found: Sequence[Source]) -> Scene:
         own = trace.header.get("rung") or {}
         device, made = device or trace.device, made or own
         told = forward(trace)
-        lines = remarks(told, instances(trace, told.region))
+        lines = [*own.get("printed", ()), *remarks(told, instances(trace, told.region))]
         doubtful = frozenset(own.get("unpublished", ()))
         chapters.append(Chapter(source.variant, source.path, told, bound(told), tuple(lines), doubtful))
     return Scene(

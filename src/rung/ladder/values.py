@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rung.errors import UsageError
@@ -23,6 +23,7 @@ class Rung:
     parameters overlay. `kernels` is the number of kernels that one forward runs in each variant (copies and
     memsets aside; on a CPU the compute ops that stand in for kernels). `build(parameters, device, dtype)`
     gives the callable and its inputs. A rung that `opens_cold` shows the very first call before all else.
+    `about` says of a variant what no trace shows.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Rung:
     cpu: tuple[Parameters, ...]
     build: Build
     opens_cold: bool = False
+    about: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def variants(self) -> tuple[str, ...]:

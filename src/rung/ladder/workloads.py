@@ -56,7 +56,10 @@ LINEAR = Rung(
     title="Linear layer",
     expression="x @ weight.t() + bias",
     region="linear_fwd",
-    lesson="One kernel: the bias rides in the GEMM's epilogue, and t() only rewrites shape and stride.",
+    lesson=(
+        "One kernel: on a GPU the bias rides in the GEMM's epilogue, and t() only rewrites shape and stride. "
+        "There is nothing left to fuse; compiled, only the bookkeeping of views is gone from the CPU."
+    ),
     kernels={"eager": 1, "compiled": 1},
     gpu=({"batch": 1024, "in_dim": 32, "out_dim": 64},),
     cpu=({"batch": 1024, "in_dim": 32, "out_dim": 64},),
@@ -68,7 +71,20 @@ MLP = Rung(
     title="GeGLU MLP",
     expression="down(gelu_tanh(gate(x)) * up(x))",
     region="mlp_fwd",
-    lesson="Three GEMMs, and a gelu and a mul between them that fusion can make one kernel, or none.",
+    lesson=(
+        "Three GEMMs, and a gelu and a mul between them that fusion can make one kernel, or none: as the "
+        "epilogue of the gate and up GEMM."
+    ),
+    about={
+        "compiled": (
+            "triton_poi is Inductor's pointwise kernel (red: reduction, per: persistent reduction), then the "
+            "ops it merged and its number. It was made for this shape; another one compiles again"
+        ),
+        "liger": (
+            "the same fusion with no compiler: no guards, no compile latency, one kernel for any shape; its "
+            "calls go through autograd.Function and Triton's launcher, which the CPU pays for"
+        ),
+    },
     kernels={"eager": 5, "compiled": 4, "liger": 4, "rung": 2},
     gpu=({"batch": 64, "seq": 128, "dim": 768, "hidden": 3072},),
     # Small enough that no tensor outgrows the allocator's reuse: at [512, 1024] a CPU's first touch of fresh

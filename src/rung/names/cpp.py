@@ -53,7 +53,8 @@ def parse(text: str) -> CppName:
     base, args = bases[-1]
     if not base:
         return CppName((), _as_written(text), ())
-    return CppName(tuple(_as_written(part) for part in parts[:-1]), base, tuple(map(_as_written, args)))
+    scope = tuple(_as_written(part) for part in parts[:-1])
+    return CppName(scope, _as_written(base), tuple(map(_as_written, args)))
 
 
 def split(text: str, separator: str) -> list[str]:

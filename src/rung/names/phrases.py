@@ -197,13 +197,20 @@ def _rest(decoded: Decoded) -> list[str]:
     return parts
 
 
+def product_of(decoded: Decoded) -> str | None:
+    """The product that a GEMM's layout letters stand for: `x @ w.T as nn.Linear stores it`, or None."""
+    letters = decoded.fields.get("layout", "")
+    known = decoded.family == "nvjet" or (decoded.family in _BLAS_LAYOUTS and len(letters) == 2)
+    return _PRODUCTS.get(letters[:2].lower()) if known else None
+
+
 def _layout(decoded: Decoded) -> str:
     """What the letters say of a product in PyTorch's row-major words: BLAS's A is there the second matrix."""
     letters = decoded.fields["layout"]
-    product = _PRODUCTS.get(letters[:2].lower())
+    product = product_of(decoded)
     if decoded.family == "nvjet" and product:
         return f"layout {letters}: {product}"
-    if decoded.family in _BLAS_LAYOUTS and len(letters) == 2 and product:
+    if product:
         a, b = ("transposed" if letter == "t" else "not" for letter in letters.lower())
         said = "neither transposed" if letters.lower() == "nn" else f"A {a}, B {b}"
         return f"{said} ({letters}): {product}"

@@ -136,6 +136,7 @@ def story_json(story: Story, verdicts: list[Verdict]) -> dict[str, Any]:
         "parameters": parameters[0] if parameters else {},
         "variants": [variant for scene in story.scenes for variant in _variants(scene)],
         "guess": {"held": all(verdicts), "scenes": [v.to_dict() for v in verdicts]} if verdicts else None,
+        "outcomes": {scene.name: scene.outcome for scene in told},
         "layouts": asdict(story.layouts) if story.layouts else None,
         "diffs": [
             diff_json(diff, str(scene.chapters[0].path), str(chapter.path))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -41,7 +43,7 @@ def pages(story: Story, verdicts: Sequence[Verdict]) -> Iterator[RenderableType]
         if scene.chapters and verdicts:
             yield ""
             yield guess.render(next(judged))
-        yield from _scene(scene)
+        yield from _scene(scene, story.rung)
     if story.layouts:
         yield ""
         yield from layouts.lines(story.layouts)
@@ -50,15 +52,19 @@ def pages(story: Story, verdicts: Sequence[Verdict]) -> Iterator[RenderableType]
     yield from _next(story)
 
 
-def _scene(scene: Scene) -> Iterator[RenderableType]:
+def _scene(scene: Scene, rung: Rung) -> Iterator[RenderableType]:
     for chapter in scene.chapters:
         yield ""
         yield from _chapter(chapter)
+        if chapter.variant in rung.about:
+            yield point(rung.about[chapter.variant])
     for source in scene.skipped:
         yield plain(f"\n{source.variant} left out: {source.skipped}", "dim")
     if len(scene.chapters) > 1 and not scene.drawn:
         yield ""
         yield side_by_side([c.variant for c in scene.chapters], [c.forward for c in scene.chapters])
+    if scene.outcome:
+        yield Text(scene.outcome[0].upper() + scene.outcome[1:], style="bold")
     for diff, chapter in zip(scene.diffs, scene.chapters[1:], strict=True):
         yield Text(f"\n{scene.chapters[0].variant} -> {chapter.variant}", style="bold cyan")
         yield verdict(diff.changed, diff.unchanged)
@@ -66,11 +72,16 @@ def _scene(scene: Scene) -> Iterator[RenderableType]:
 
 def _next(story: Story) -> Iterator[RenderableType]:
     """Commands that go on from here, with the traces just shown."""
-    paths = [shlex.quote(str(c.path)) for scene in story.scenes[-1:] for c in scene.chapters]
+    paths = [shlex.quote(_near(c.path)) for scene in story.scenes[-1:] for c in scene.chapters]
     commands = [f"rung read {path}" for path in paths[:1]]
     commands += [f"rung diff {paths[0]} {path}" for path in paths[1:2]]
     for lead, command in zip(("\nNext: ", "      "), commands, strict=False):
         yield Unbroken(f"{lead}{command}", "dim")
+
+
+def _near(path: Path) -> str:
+    """A path as it is shortest to type from here."""
+    return min(str(path), os.path.relpath(path), key=len)
 
 
 def _setting(scene: Scene) -> Phrases:

@@ -52,6 +52,7 @@ def _metadata(drawing: Drawing, events: list[Event]) -> dict[str, Any]:
         "drawn": True,
         "source": drawing.source,
         "note": NOTE,
+        "printed": list(drawing.printed),
         "unpublished": _unpublished(events),
         "completed_names": [name for name in names if name in published.COMPLETED],
     }

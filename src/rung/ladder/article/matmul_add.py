@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 
+from rung import units
 from rung.ladder.article import published
 from rung.ladder.article.ops import addmm, compiled
 from rung.ladder.article.scene import Drawing, Span, Step, Tensor, Work, gemm, kernel, launch, op, tensor
@@ -26,6 +27,7 @@ def cold_64() -> Drawing:
         published=frozenset({"cudaDeviceSynchronize"}),
         gpu_ready_ns=sync_end - published.COLD_GPU_SPAN_NS,
         sync_ns=published.COLD_SYNC_NS,
+        printed=_cold_story(),
     )
 
 
@@ -40,7 +42,8 @@ def warm_4096() -> Drawing:
     x = tensor(4096, 4096)
     spans = _matmul_add(x, kernel(published.GEMM_4096, published.GEMM_4096_NS))
     drawing = _drawing("4096-warm-eager", x, spans, steps_of(published.EAGER_STEPS_NS))
-    return replace(drawing, published=STEP_NAMES)
+    story = "compute-bound at this size: the GPU's time outgrows the CPU's, as part 1 prints"
+    return replace(drawing, published=STEP_NAMES, printed=(story,))
 
 
 def compiled_4096() -> Drawing:
@@ -49,7 +52,19 @@ def compiled_4096() -> Drawing:
     calls = launch(_copy(), "cudaMemcpyAsync"), *gemm(_unprinted(published.GEMM_4096, published.GEMM_4096_NS))
     spans = compiled(addmm(x, x, x, calls, out=x))
     drawing = _drawing("4096-warm-compiled", x, spans, steps_of(published.COMPILED_STEPS_NS))
-    return replace(drawing, published=STEP_NAMES)
+    story = "mm and add became one aten::addmm, but the GEMM is the very same kernel: ops fused, not kernels"
+    return replace(drawing, published=STEP_NAMES, printed=(story,))
+
+
+def _cold_story() -> tuple[str, ...]:
+    """Part 1's reading of its own numbers."""
+    begun = zip(published.COLD_MATMUL_STARTS_NS, published.COLD_REGION_STARTS_NS, strict=True)
+    gaps = [units.duration(matmul - region) for matmul, region in begun]
+    cpu, gpu = units.duration(published.COLD_SELF_CPU_NS), units.duration(published.COLD_SELF_CUDA_NS)
+    return (
+        f"overhead-bound: {cpu} on the CPU for {gpu} of GPU work, three steps together",
+        f"the first step is wide: {gaps[0]} pass before aten::matmul begins, then {gaps[1]} and {gaps[2]}",
+    )
 
 
 def _copy() -> Work:

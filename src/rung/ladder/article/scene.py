@@ -80,8 +80,8 @@ class Drawing:
     """One variant of one rung.
 
     `spans` are the region's, the same in each of three `steps`. `published` names the CPU spans whose width
-    is the article's. The GPU runs nothing before `gpu_ready_ns`. The last call takes `sync_ns`, or, without
-    one, waits for the GPU.
+    is the article's, `printed` are what it says of them, for views to repeat. The GPU runs nothing before
+    `gpu_ready_ns`. The last call takes `sync_ns`, or, without one, waits for the GPU.
     """
 
     rung: str
@@ -94,6 +94,7 @@ class Drawing:
     published: frozenset[str] = frozenset()
     gpu_ready_ns: int = 0
     sync_ns: int | None = None
+    printed: tuple[str, ...] = ()
 
 
 def kernel(name: str, ns: int | tuple[int, int, int], *, published: bool = True, **args: Any) -> Work:
