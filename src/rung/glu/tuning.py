@@ -102,8 +102,10 @@ def _key(device: str, kernel: str, kind: str, save: bool, rows: int, hidden: int
 
 @cache
 def _load(folder: str | None) -> dict[str, Tile]:
-    """Once a process and RUNG_CACHE_DIR: a launch must not touch the disk, nor make a path (25 µs). What
-    cannot be read counts as nothing tuned."""
+    """Once a process and RUNG_CACHE_DIR: a launch must not touch the disk, nor make a path (25 µs).
+
+    What cannot be read counts as nothing tuned.
+    """
     try:
         return {key: Tile(*numbers) for key, numbers in json.loads(tiles_path().read_text()).items()}
     except (OSError, ValueError, TypeError, AttributeError):
