@@ -43,19 +43,20 @@ class Entry:
     def load(self, path: str) -> Trace | None:
         """The trace as it was stored; None if it was not, or is damaged."""
         try:
-            with np.load(self.file, allow_pickle=False) as arrays:
+            with self.file.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 trace = from_arrays(path, arrays, lambda: self._args(path))
             os.utime(self.file)
         except FileNotFoundError:
             return None
         except Exception:  # whatever a damaged file makes zipfile, numpy or msgspec raise
-            self.file.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                self.file.unlink()
             return None
         return trace
 
     def _args(self, path: str) -> PackedArgs:
         try:
-            with np.load(self.file, allow_pickle=False) as arrays:
+            with self.file.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 return args_from_arrays(arrays)
         except (OSError, ValueError, KeyError, zipfile.BadZipFile):  # deleted meanwhile, or damaged
             from rung.trace.reading import read

@@ -30,6 +30,8 @@ def from_numbers(values: Sequence[float | None]) -> Ints | None:
     None if a float among them is too large to tell nanoseconds apart, so that its text must be looked at. An
     `int` was decoded exactly, however large.
     """
+    if set(map(type, values)) == {int}:
+        return _from_integers(values)
     numbers = as_floats(values)
     if np.isinf(numbers).any():
         return _one_by_one(values)
@@ -42,6 +44,16 @@ def from_numbers(values: Sequence[float | None]) -> Ints | None:
     if exact.dtype != np.int64 or (np.abs(numbers[known]) >= LIMIT_NS / 1000).any():
         return _one_by_one(values)
     return np.where(known, exact * 1000, NO_TIME)
+
+
+def _from_integers(values: Sequence[float | None]) -> Ints | None:
+    """Exact, and the way of all recordings in whole microseconds."""
+    try:
+        us = np.array(values, dtype=np.int64)
+    except OverflowError:
+        return _one_by_one(values)
+    in_time = (us < LIMIT_NS // 1000) & (us > -LIMIT_NS // 1000)
+    return us * 1000 if in_time.all() else _one_by_one(values)
 
 
 def as_floats(values: Sequence[float | None]) -> NDArray[np.float64]:

@@ -48,8 +48,11 @@ class Spans:
 
     def named(self, wanted: Callable[[str], object], rows: Ints) -> Bools:
         """Of these rows, those whose name is wanted; each name is asked about once."""
-        known = {code: bool(wanted(self.known_names[code])) for code in set(self.name_code[rows].tolist())}
-        return np.array([known[code] for code in self.name_code[rows].tolist()], dtype=bool)
+        codes = self.name_code[rows]
+        known = np.zeros(len(self.known_names), dtype=bool)
+        for code in np.flatnonzero(np.bincount(codes, minlength=len(known))).tolist():
+            known[code] = bool(wanted(self.known_names[code]))
+        return known[codes]
 
     def moment(self, row: int) -> Moment:
         """Where the row begins."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
+from itertools import count
 
 import numpy as np
 
@@ -16,7 +18,7 @@ from rung.trace.tables import Ints, KernelTable, LaunchTable, OpTable, index_of,
 from rung.trace.warnings import Warning
 from rung.trace.zones import Zones, locate
 
-CATEGORY = {Role.KERNEL: "kernel", Role.COPY: "copy", Role.MEMSET: "memset"}
+CATEGORY: dict[int, str] = {Role.KERNEL: "kernel", Role.COPY: "copy", Role.MEMSET: "memset"}
 
 
 def kernel_table(
@@ -29,8 +31,8 @@ def kernel_table(
     start = np.where(timed, spans.start[rows] - origin, 0)
     stream = [links.stream[i] for i in order.tolist()]
     device = [links.device[i] for i in order.tolist()]
-    lanes: dict[tuple[object, object], int] = {}
-    lane = [lanes.setdefault(key, len(lanes)) for key in zip(device, stream, strict=True)]
+    lanes: defaultdict[tuple[object, object], int] = defaultdict(count().__next__)
+    lane = list(map(lanes.__getitem__, zip(device, stream, strict=True)))
     recorded = np.where(timed, spans.times.dur[rows], 0)
     dur, warnings = clip_overruns(start, recorded, np.array(lane, dtype=np.int64), timed)
     launch = index_of(launches.span, len(spans.name))[links.launch[order]]
@@ -39,7 +41,7 @@ def kernel_table(
     table = KernelTable(
         span=rows,
         name=[spans.name[i] for i in rows.tolist()],
-        category=[CATEGORY[Role(role)] for role in spans.role[rows].tolist()],
+        category=[CATEGORY[role] for role in spans.role[rows].tolist()],
         start_ns=start,
         dur_ns=dur,
         raw_dur_ns=np.where(raw_dur == NO_TIME, 0, raw_dur),

@@ -31,17 +31,16 @@ def _occupancy_queries(spans: Spans, op_around: Ints, links: Links) -> Bools:
     """Which kernel launches follow an occupancy query of the same op, with no other kernel launch between."""
     asked = np.zeros(len(links.launches), dtype=bool)
     calls = spans.rows(Role.CALL)
-    queries = calls[spans.named(lambda name: "Occupancy" in name, calls)].tolist()
-    if not queries:
+    queries = calls[spans.named(lambda name: "Occupancy" in name, calls)]
+    if not queries.size:
         return asked
     with_kernel = links.launch[spans.role[links.device_rows] == Role.KERNEL]
     launches = np.flatnonzero(np.isin(links.launches, with_kernel))
-    place = dict(zip(links.launches[launches].tolist(), launches.tolist(), strict=True))
-    pending: dict[int, int] = {}
-    for row in sorted([*queries, *place], key=spans.start.__getitem__):
-        thread = int(spans.thread[row])
-        if row not in place:
-            pending[thread] = row
-        elif (query := pending.pop(thread, None)) is not None:
-            asked[place[row]] = op_around[query] == op_around[row]
+    rows = np.concatenate([queries, links.launches[launches]])
+    place = np.concatenate([np.full(len(queries), -1), launches])
+    order = np.lexsort((spans.start[rows], spans.thread[rows]))
+    rows, place = rows[order], place[order]
+    follows = (place[1:] >= 0) & (place[:-1] < 0) & (spans.thread[rows[1:]] == spans.thread[rows[:-1]])
+    query, launch = rows[:-1][follows], rows[1:][follows]
+    asked[place[1:][follows]] = op_around[query] == op_around[launch]
     return asked

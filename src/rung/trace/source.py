@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import stat
 import sys
 import zlib
 from collections.abc import Iterator
@@ -46,10 +47,10 @@ def load(path: str | os.PathLike[str]) -> Source:
     """Read a file, or standard input for `-`, and inflate it if it is gzip.
 
     Raises:
-        UnreadableTraceError: the file is missing, a folder, not permitted, or empty.
+        UnreadableTraceError: the file is missing, a folder, a device, not permitted, or empty.
     """
     name = os.fspath(path)
-    raw = sys.stdin.buffer.read() if name == "-" else _read_file(name)
+    raw = _read_standard_input() if name == "-" else _read_file(name)
     return from_bytes("standard input" if name == "-" else name, raw)
 
 
@@ -80,8 +81,23 @@ def _checked(source: Source) -> Source:
 WHAT_A_TRACE_IS = "A trace is what torch.profiler writes with export_chrome_trace."
 
 
-def _read_file(name: str) -> bytes:
+def _read_standard_input() -> bytes:
+    if sys.stdin is None:
+        raise UnreadableTraceError("standard input is closed; a trace for - comes from a pipe or a file.")
     try:
+        return sys.stdin.buffer.read()
+    except OSError as error:
+        reason = error.strerror or error
+        raise UnreadableTraceError(f"standard input cannot be read: {reason}.") from None
+
+
+def _read_file(name: str) -> bytes:
+    if not name:
+        raise UnreadableTraceError("the name of the trace is empty.")
+    try:
+        kind = os.stat(name).st_mode
+        if stat.S_ISCHR(kind) or stat.S_ISBLK(kind):  # /dev/zero has no end
+            raise UnreadableTraceError(f"{name} is a device; a trace is a file, or a pipe.")
         return Path(name).read_bytes()
     except FileNotFoundError:
         raise UnreadableTraceError(f"{name} does not exist.") from None
