@@ -157,12 +157,12 @@ def _judge(wanted: Guess | None, story: Story) -> list[Verdict]:
 
 
 def _show(story: Story, verdicts: list[Verdict], found: list[Source], json: bool) -> None:
-    from rung.cli.output import stdout
-    from rung.show import as_json
+    from rung.cli.output import print_json, stdout
+    from rung.show.as_json import story_json
     from rung.show.climb import pages
 
     if json:
-        typer.echo(as_json.encode(as_json.story_json(story, verdicts)))
+        print_json(story_json(story, verdicts))
         return
     console = stdout()
     for part in pages(story, verdicts):

@@ -31,9 +31,9 @@ def diff(
     """Compare two traces: what changed, what stayed the same. With a gate, exit 1 if it does not hold."""
     from rung import trace as traces
     from rung.cli import gating
-    from rung.cli.output import stdout, working
+    from rung.cli.output import print_json, stdout, working
     from rung.insight.diff import diff as compare
-    from rung.show import as_json
+    from rung.show.as_json import diff_json
     from rung.show.diff import headings, side_by_side, verdict
     from rung.show.gate import render
 
@@ -41,8 +41,8 @@ def diff(
         found = compare(traces.read(a), traces.read(b), region)
         gated = gating.held(found.a.example.trace, found.b.example.trace, expect or [], gate, region)
     if json:
-        as_data = as_json.diff_json(found, a, b) | ({"gate": gated.to_dict()} if gated is not None else {})
-        typer.echo(as_json.encode(as_data))
+        as_data = diff_json(found, a, b) | ({"gate": gated.to_dict()} if gated is not None else {})
+        print_json(as_data)
         gating.announce(gated, f"rung diff {a} {b}", found.changed, github, summary)
         return
     console = stdout()

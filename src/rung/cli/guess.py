@@ -116,6 +116,7 @@ def _ask(region: str | None) -> Guess | None:
 
 def _draft(trace: str, level: str, region: str | None, out: Path | None) -> None:
     """The draft goes to stdout; what became of a file, to stderr."""
+    from rung.errors import UsageError
     from rung.insight.guessing.draft import draft
     from rung.insight.guessing.update import update
     from rung.trace import read
@@ -124,18 +125,22 @@ def _draft(trace: str, level: str, region: str | None, out: Path | None) -> None
     if out is None:
         typer.echo(draft(known, level, region), nl=False)
         return
-    said = update(out, known, level=level, region=region)
+    try:
+        said = update(out, known, level=level, region=region)
+    except OSError as error:
+        raise UsageError(f"the draft cannot be written to {out}: {error.strerror or error}.") from error
+    except UnicodeDecodeError:
+        raise UsageError(f"{out} is no guess file: it is not UTF-8 text.") from None
     for sentence in said or [f"{out}: holds as it is"]:
         typer.echo(sentence, err=True)
 
 
 def _print(verdict: Verdict, as_json: bool) -> None:
-    from rung.cli.output import stdout
-    from rung.show.as_json import encode
+    from rung.cli.output import print_json, stdout
     from rung.show.guess import render
 
     if as_json:
-        typer.echo(encode(verdict.to_dict()))
+        print_json(verdict.to_dict())
     else:
         stdout().print(render(verdict), soft_wrap=True)
 

@@ -36,5 +36,12 @@ def name(
 
 def _standard_input() -> list[str]:
     """The lines that are not blank; bytes that are no UTF-8 become U+FFFD."""
-    text = sys.stdin.buffer.read().decode("utf-8", "replace")
+    from rung.errors import UnreadableTraceError
+
+    if sys.stdin is None:
+        raise UnreadableTraceError("standard input is closed; names for - come from a pipe or a file.")
+    try:
+        text = sys.stdin.buffer.read().decode("utf-8", "replace")
+    except OSError as error:
+        raise UnreadableTraceError(f"standard input cannot be read: {error.strerror or error}.") from None
     return [line for line in text.splitlines() if line.strip()]

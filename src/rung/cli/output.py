@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,6 +27,27 @@ def stdout() -> Console:
 
     narrow = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
     return PlainConsole(width=None if narrow else WIDE, highlight=False, markup=False, emoji=False)
+
+
+def print_json(value: dict[str, Any]) -> None:
+    """A result as JSON on stdout. A byte of a file's name that is no UTF-8 becomes U+FFFD."""
+    import typer
+
+    from rung.show.as_json import encode
+
+    try:
+        text = encode(value)
+    except UnicodeEncodeError:
+        text = encode(_encodable(value))
+    typer.echo(text)
+
+
+def _encodable(value: Any) -> Any:
+    if isinstance(value, str):
+        return re.sub("[\ud800-\udfff]", "\ufffd", value)
+    if isinstance(value, dict):
+        return {_encodable(key): _encodable(inner) for key, inner in value.items()}
+    return [_encodable(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 @contextmanager

@@ -68,37 +68,36 @@ def _window(between: str | None) -> tuple[int, int] | None:
 
 
 def _header(path: str, json: bool) -> None:
-    from rung.cli.output import stdout, working
+    from rung.cli.output import print_json, stdout, working
     from rung.show import header as shown
-    from rung.show.as_json import encode
     from rung.trace import read_header
 
     with working(f"reading {path}"):
         found, whole = read_header(path)
     if json:
-        typer.echo(encode(shown.as_json(path, found, whole)))
+        print_json(shown.as_json(path, found, whole))
     else:
         stdout().print(shown.page(path, found, whole))
 
 
 def _sql(loaded: Trace, text: str, json: bool) -> None:
-    from rung.cli.output import stdout
+    from rung.cli.output import print_json, stdout
     from rung.insight.sql import query
     from rung.show import answer as shown
-    from rung.show.as_json import encode
 
     found = query(loaded, text)
     if json:
-        typer.echo(encode(shown.as_json(found)))
+        print_json(shown.as_json(found))
     else:
         stdout().print(shown.page(found))
 
 
 def _json(loaded: Trace, region: str | None, step: int | None) -> None:
+    from rung.cli.output import print_json
     from rung.insight.forward import chosen
-    from rung.show import as_json
+    from rung.show.as_json import trace_json
 
-    typer.echo(as_json.encode(as_json.trace_json(loaded, *chosen(loaded, region, step))))
+    print_json(trace_json(loaded, *chosen(loaded, region, step)))
 
 
 def _page(loaded: Trace, region: str | None, step: int | None, everything: bool) -> None:

@@ -6,7 +6,7 @@ import gzip
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
@@ -21,11 +21,16 @@ def check_writable(folder: Path) -> None:
         raise UsageError(f"cannot write to {folder}: {present} is a file, not a folder; choose another --out")
     if not os.access(present, os.W_OK):
         raise UsageError(f"cannot write to {folder}: no permission in {present}; choose another --out")
+    # Permission is no promise: root has it in /proc, and nobody can make a folder there.
+    _remove(_make_folders(folder))
 
 
 @contextmanager
 def staged(*targets: Path) -> Iterator[tuple[Path, ...]]:
-    """Temporary names beside `targets` (one folder); all of them move into place, or none is left behind."""
+    """Temporary names beside `targets` (one folder); all of them move into place, or none is left behind.
+
+    Raises UsageError where the system refuses to write them.
+    """
     folder = targets[0].parent
     made = _make_folders(folder)
     # The last suffix stays: it says whether a file is compressed.
@@ -34,12 +39,13 @@ def staged(*targets: Path) -> Iterator[tuple[Path, ...]]:
         yield temporary
         for source, target in zip(temporary, targets, strict=True):
             os.replace(source, target)
-    except BaseException:
+    except BaseException as error:
         for source in temporary:
-            source.unlink(missing_ok=True)
-        for path in reversed(made):
             with suppress(OSError):
-                path.rmdir()
+                source.unlink()
+        _remove(made)
+        if isinstance(error, OSError):
+            raise _refused(folder, error) from error
         raise
 
 
@@ -59,6 +65,21 @@ def _make_folders(folder: Path) -> list[Path]:
     """Makes `folder` and what it lies in; returns those that were not there, outermost first."""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     missing.reverse()
-    for path in missing:
-        path.mkdir(exist_ok=True)
+    for made, path in enumerate(missing):
+        try:
+            path.mkdir(exist_ok=True)
+        except OSError as error:
+            _remove(missing[:made])
+            raise _refused(folder, error) from error
     return missing
+
+
+def _remove(made: Sequence[Path]) -> None:
+    """The folders, outermost first, that hold nothing."""
+    for path in reversed(made):
+        with suppress(OSError):
+            path.rmdir()
+
+
+def _refused(folder: Path, error: OSError) -> UsageError:
+    return UsageError(f"cannot write to {folder}: {error.strerror or error}; choose another --out")
