@@ -31,7 +31,13 @@ _HOME = {
 }
 
 
+_ROOMS = ("glu",)
+"""Rooms with a face of their own, so that `rung.glu.GLUMLP` needs no import of `rung.glu`."""
+
+
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"rung.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'rung' has no attribute {name!r}")
     value = getattr(import_module(_HOME[name]), name)

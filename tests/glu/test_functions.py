@@ -180,6 +180,12 @@ def test_public_face() -> None:
     assert all(hasattr(rung.glu, name) for name in rung.glu.__all__)
 
 
+def test_reached_through_the_package() -> None:
+    code = "import sys, rung; print('torch' in sys.modules, rung.glu.GLUMLP.__name__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "False GLUMLP", done.stderr
+
+
 def test_room_stands_alone() -> None:
     """Without triton, and without the packages that the rest of Rung needs."""
     code = (
