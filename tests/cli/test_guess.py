@@ -162,6 +162,14 @@ def test_explain_with_a_trace_shows_what_broke_it(trace: str, capsys: pytest.Cap
     assert "nvjet_a   <-- breaks kernels == 0" in said.err
 
 
+def test_what_broke_it_is_part_of_the_answer(trace: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code(trace, ["kernels=0"], explain=True) == 1
+    said = capsys.readouterr()
+    assert said.out.splitlines()[2] == "The guess does not hold."
+    assert said.out.splitlines()[-1].endswith("nvjet_a   <-- breaks kernels == 0")
+    assert said.err == ""
+
+
 def test_a_broken_line_is_annotated_under_github(
     trace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

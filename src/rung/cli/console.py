@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from rung.show.plain import printable
+from rung.show.plain import printable_lines
 
 
 class PlainConsole(Console):
@@ -16,4 +16,4 @@ class PlainConsole(Console):
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """As Rich does; only its own control segments steer the terminal."""
         for segment in super().render(renderable, options):
-            yield segment if segment.control else Segment(printable(segment.text), segment.style)
+            yield segment if segment.control else Segment(printable_lines(segment.text), segment.style)

@@ -83,7 +83,7 @@ def guess(
     verdict = wanted.check(known, allow_incomplete=allow_incomplete, baseline=base)
     _print(verdict, as_json)
     if explain:
-        _print_blame(wanted, known, allow_incomplete, base)
+        _print_blame(wanted, known, allow_incomplete, base, as_json)
     if known.incomplete and not allow_incomplete:
         typer.echo("--allow-incomplete judges what is left.", err=True)
     _announce(verdict, f"rung guess {trace}", github, summary)
@@ -119,6 +119,7 @@ def _draft(trace: str, level: str, region: str | None, out: Path | None) -> None
     from rung.errors import UsageError
     from rung.insight.guessing.draft import draft
     from rung.insight.guessing.update import update
+    from rung.show.plain import printable
     from rung.trace import read
 
     known = read(trace)
@@ -132,7 +133,7 @@ def _draft(trace: str, level: str, region: str | None, out: Path | None) -> None
     except UnicodeDecodeError:
         raise UsageError(f"{out} is no guess file: it is not UTF-8 text.") from None
     for sentence in said or [f"{out}: holds as it is"]:
-        typer.echo(sentence, err=True)
+        typer.echo(printable(sentence), err=True)
 
 
 def _print(verdict: Verdict, as_json: bool) -> None:
@@ -148,9 +149,10 @@ def _print(verdict: Verdict, as_json: bool) -> None:
 def _print_truth(trace: Trace, region: str | None) -> None:
     from rung.insight.guess import regions_of
     from rung.insight.guessing.measures import census
+    from rung.show.plain import printable
 
     for instance in regions_of(trace, region):
-        typer.echo(f"{instance.name}: {census(instance)}")
+        typer.echo(printable(f"{instance.name}: {census(instance)}"))
 
 
 def _print_words(wanted: Guess) -> None:
@@ -159,14 +161,17 @@ def _print_words(wanted: Guess) -> None:
     typer.echo("\n".join(in_words(wanted)))
 
 
-def _print_blame(wanted: Guess, trace: Trace, allow_incomplete: bool, baseline: Trace | None) -> None:
-    """The tree is commentary, so that `--json` stays JSON."""
+def _print_blame(
+    wanted: Guess, trace: Trace, allow_incomplete: bool, baseline: Trace | None, as_json: bool
+) -> None:
+    """Under `--json` the tree is commentary, so that stdout stays JSON."""
     from rung.insight.guessing.blame import explain
+    from rung.show.plain import printable
 
     if not trace.incomplete or allow_incomplete:
         judged = wanted.judge(trace, allow_incomplete=allow_incomplete, baseline=baseline)
         for line in explain(judged):
-            typer.echo(line, err=True)
+            typer.echo(printable(line), err=as_json)
 
 
 def _print_schema() -> None:

@@ -22,6 +22,8 @@ def reading(path: str) -> Iterator[Callable[[int, int], None] | None]:
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
+    from rung.show.plain import printable
+
     shown = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
@@ -29,7 +31,7 @@ def reading(path: str) -> Iterator[Callable[[int, int], None] | None]:
         TimeRemainingColumn(),
     )
     bar = Progress(*shown, console=Console(stderr=True), transient=True)
-    task = bar.add_task(f"reading {path}", total=None)
+    task = bar.add_task(printable(f"reading {path}"), total=None)
 
     def progress(done: int, total: int) -> None:
         bar.update(task, completed=done, total=total, description="linking" if done >= total else None)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from rich.text import Text
 
 from rung.insight.gate import GateVerdict
+from rung.show.plain import visible
 
 
 def render(verdict: GateVerdict) -> Text:
     """The verdict as `str(verdict)` has it, with colour on the answers."""
+    verdict = visible(verdict)
     *lines, conclusion = str(verdict).split("\n")
     text = Text()
     for note in lines[: len(verdict.notes)]:

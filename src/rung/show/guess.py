@@ -12,6 +12,7 @@ from rung.errors import UsageError
 from rung.insight.guess import Guess, Verdict, guess
 from rung.insight.guessing import words
 from rung.insight.guessing.verdict import widths, yes_no
+from rung.show.plain import plain, printable, visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +55,13 @@ def _answer(console: Console, prompt: Text, key: str, region: str | None) -> Gue
         try:
             return guess({key: text}, region=region)
         except UsageError as error:
-            console.print(Text(str(error), "yellow"), soft_wrap=True)
+            console.print(plain(str(error), "yellow"), soft_wrap=True)
     return None
 
 
 def render(verdict: Verdict) -> Text:
     """The verdict as `str(verdict)` has it, with colour on the answers."""
+    verdict = visible(verdict)
     text = Text()
     for note in verdict.notes:
         text.append(f"{note}\n", "dim")
@@ -78,8 +80,8 @@ def in_words(wanted: Guess) -> list[str]:
     lines: list[str] = []
     heading = ""
     for expectation in wanted.expectations:
-        place = words.place_in_words(expectation)
+        place = printable(words.place_in_words(expectation))
         if place != heading:
             lines.append(heading := place)
-        lines.append(f"  {words.in_words(expectation)}")
+        lines.append(f"  {printable(words.in_words(expectation))}")
     return lines

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rung.names import Decoded, explain
+from rung.show.plain import printable
 
 SCHEMA_VERSION = 1
 
@@ -14,14 +15,14 @@ SCHEMA_VERSION = 1
 def page(decoded: Sequence[Decoded], *, alone: bool) -> str:
     """The words for each name; several names stand above their own words, with a blank line between."""
     if alone:
-        return _printable("\n".join(_indented(explain(decoded[0]), "")))
-    blocks = ("\n".join([one.name, *_indented(explain(one), "  ")]) for one in decoded)
-    return _printable("\n\n".join(blocks))
+        return "\n".join(_indented(explain(decoded[0]), ""))
+    blocks = ("\n".join([_printable(one.name), *_indented(explain(one), "  ")]) for one in decoded)
+    return "\n\n".join(blocks)
 
 
 def _indented(lines: Sequence[str], margin: str) -> list[str]:
     """What it is at the margin, its details two columns in."""
-    first, *rest = lines
+    first, *rest = map(_printable, lines)
     return [f"{margin}{first}", *(f"{margin}  {line}" for line in rest)]
 
 
@@ -50,5 +51,5 @@ def _encoded(value: dict[str, Any]) -> str:
 
 
 def _printable(text: str) -> str:
-    """Without the lone surrogates that stand for bytes of an argument that are no UTF-8."""
-    return text.encode("utf-8", "replace").decode()
+    """On one line, without the lone surrogates that stand for bytes of an argument that are no UTF-8."""
+    return printable(text.encode("utf-8", "replace").decode())
