@@ -15,10 +15,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from tracefile import files, load, spans, within  # noqa: E402
-
 from rung.ladder.modules import GeGLUMLP  # noqa: E402
 from rung.recording import Recording, Settings, Skipped, make_work, record, record_work  # noqa: E402
+from tracefile import files, load, spans, within  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
