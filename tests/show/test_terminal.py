@@ -18,7 +18,10 @@ from rung.trace import Trace
 from shown import shown
 from tracelib import annotation, kernel, launch, op, read
 
-HOSTILE = ["[bold]loud[/bold]", "[/]", "[link=http://x]y", ":dog:", "\x1b[31mred", "a\tb\x07\x7f\x9b", "a\n::error::b"]
+HOSTILE = [
+    "[bold]loud[/bold]", "[/]", "[link=http://x]y", ":dog:", "\x1b[31mred", "a\tb\x07\x7f\x9b",
+    "a\n::error::b",
+]  # fmt: skip
 
 
 def page(trace: Trace, width: int = 120, **options: bool) -> str:

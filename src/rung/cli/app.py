@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -26,6 +26,26 @@ app = typer.Typer(
     rich_markup_mode=None,  # rich help would cost a third of the start-up time
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        from rung import __version__
+
+        typer.echo(f"rung {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _every_verb(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Say which version this is.", callback=_say_version, is_eager=True),
+    ] = False,
+) -> None:
+    pass
+
+
 app.command("climb")(climb)
 app.command("record", cls=RecordCommand)(record)
 app.command("read")(read)

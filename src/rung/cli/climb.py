@@ -52,7 +52,10 @@ def climb(
     out: Annotated[Path, typer.Option(help="The folder for the traces.")] = Path("traces"),
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Climb a rung: record it in several variants, and say kernel by kernel what each one does."""
+    """Climb a rung: run it in several variants and tell them apart.
+
+    Each variant is recorded, and said kernel by kernel what it does.
+    """
     from rung.cli.output import stdout, working
     from rung.ladder import get_rung
     from rung.ladder.story import tell

@@ -49,7 +49,10 @@ def guess(
     summary: Annotated[Path | None, typer.Option(help="Append the verdict in Markdown to this file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the verdict as JSON.")] = False,
 ) -> None:
-    """Hold a trace against a guess: exit 0 if it holds, 1 if it does not or cannot be judged."""
+    """Hold a trace against a guess.
+
+    Exit 0 if it holds, 1 if it does not or cannot be judged.
+    """
     from rung.cli.output import working
     from rung.errors import UsageError
     from rung.trace import read

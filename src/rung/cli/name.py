@@ -16,7 +16,10 @@ def name(
         bool, typer.Option("--json", help="Print JSON: an object, or a list of several.")
     ] = False,
 ) -> None:
-    """Say in plain words what kernel names mean; one that no family knows is said to be unknown."""
+    """Say in plain words what kernel names mean.
+
+    One that no family knows is said to be unknown.
+    """
     from rung.errors import UsageError
     from rung.names import decode, decode_op
     from rung.show import names as show

@@ -75,7 +75,7 @@ def record(
     compile_mode: Annotated[str | None, typer.Option(help="torch.compile's mode for `compiled`.")] = None,
     json: Annotated[bool, typer.Option("--json", help="List the written files as JSON.")] = False,
 ) -> None:
-    """Record work under torch.profiler, once a variant, and write the traces."""
+    """Record work under torch.profiler, a trace for each variant."""
     from rung.recording import Settings
     from rung.recording.machine import require_torch, resolve_device
     from rung.recording.targets import names_a_script
