@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count, islice
-from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -74,8 +73,8 @@ class Gathering:
         """A batch and its times in ns."""
         if not self._stacks:
             events, start, dur = self._without_frames(events, start, dur)
-        lane = _codes(self._lanes.__getitem__, map(_LANE, events), len(events))
-        name = _codes(self._names.__getitem__, map(_NAME, events), len(events))
+        lane = _codes(self._lanes.__getitem__, [(e.ph, e.cat, e.pid, e.tid) for e in events])
+        name = _codes(self._names.__getitem__, [e.name for e in events])
         self._keeps += [_keeps(Lane(*key)) for key in islice(self._lanes, len(self._keeps), None)]  # type: ignore[arg-type]
         keeps = np.array(self._keeps, dtype=np.int8)[lane]
         self._columns.append((name, lane, start, dur))
@@ -118,9 +117,6 @@ class Gathering:
 
 FRAME_CATEGORY = "python_function"
 
-_LANE = attrgetter("ph", "cat", "pid", "tid")
-_NAME = attrgetter("name")
-
 NOTHING, ARROW, ARGS, CALL_LINKS, DEVICE_LINKS = range(5)
 """What is kept of an event beside its columns; each from ARGS on keeps its arguments too."""
 
@@ -136,5 +132,5 @@ def _keeps(lane: Lane) -> int:
     return CALL_LINKS if role == Role.CALL else ARGS if role in CPU_SIDE - {Role.FRAME} else NOTHING
 
 
-def _codes(code: Callable[..., int], keys: object, size: int) -> Codes:
-    return np.fromiter(map(code, keys), np.int32, size)  # type: ignore[call-overload]
+def _codes(code: Callable[..., int], keys: Sequence[object]) -> Codes:
+    return np.fromiter(map(code, keys), np.int32, len(keys))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from rung.trace.assemble import assemble
+from rung.trace.collecting import no_collections
 from rung.trace.document import decode
 from rung.trace.model import Trace
 from rung.trace.stream import Progress, Stream, open_source
@@ -38,7 +39,8 @@ def read(
         entry = cache_.entry(source.path, salvage, stacks)
         if entry and (kept := entry.load(source.path)):
             return kept
-    trace = assemble(decode(source, salvage, stacks))
+    with no_collections():
+        trace = assemble(decode(source, salvage, stacks))
     if entry:
         entry.store(trace)
     return trace

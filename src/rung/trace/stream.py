@@ -85,17 +85,18 @@ def _inflated(read: Callable[[int], bytes]) -> Iterator[bytes]:
     member = zlib.decompressobj(GZIP_WINDOW)
     ready: list[bytes] = []
     raw = b""
+    enough = PIECE  # the first block is small, for those who want the header alone
     try:
         while raw := raw or read(READ):
             if member.eof:
                 if not (raw := raw + read(READ)).startswith(GZIP_MAGIC):
                     break
                 member = zlib.decompressobj(GZIP_WINDOW)
-            ready.append(member.decompress(raw, BLOCK))
+            ready.append(member.decompress(raw, enough))
             raw = member.unconsumed_tail or member.unused_data
-            if sum(map(len, ready)) >= BLOCK:
+            if sum(map(len, ready)) >= enough:
                 yield b"".join(ready)
-                ready = []
+                ready, enough = [], BLOCK
     except zlib.error as error:
         raise msgspec.DecodeError(f"damaged gzip: {error}") from None
     if not member.eof:
