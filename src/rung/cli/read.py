@@ -59,10 +59,13 @@ def read(
 
 def _window(between: str | None) -> tuple[int, int] | None:
     """`1ms..2.5ms` in ns."""
+    from rung.errors import UsageError
     from rung.insight.guessing.wants import amount
 
     if between is None:
         return None
+    if ".." not in between:
+        raise UsageError(f"--between takes a range of times such as 1ms..2.5ms, not {between!r}.")
     first, last = amount("--between", "in", between, "time").bounds
     return int(first), int(last)
 

@@ -106,10 +106,10 @@ def _inflated(read: Callable[[int], bytes]) -> Iterator[bytes]:
 
 def _ahead(blocks: Iterator[bytes], depth: int = 2) -> Iterator[bytes]:
     """The same blocks, made by a thread of their own: zlib and file reads leave the interpreter free."""
-    made: Queue[bytes | Exception | None] = Queue(depth)
+    made: Queue[bytes | BaseException | None] = Queue(depth)
     stopped = threading.Event()
 
-    def put(item: bytes | Exception | None) -> None:
+    def put(item: bytes | BaseException | None) -> None:
         while not stopped.is_set():
             try:
                 made.put(item, timeout=0.1)
@@ -124,14 +124,14 @@ def _ahead(blocks: Iterator[bytes], depth: int = 2) -> Iterator[bytes]:
                 if stopped.is_set():
                     return
             put(None)
-        except Exception as error:
+        except BaseException as error:  # whatever it is, it is the reader's
             put(error)
 
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
     try:
         while (item := made.get()) is not None:
-            if isinstance(item, Exception):
+            if isinstance(item, BaseException):
                 raise item
             yield item
     finally:
