@@ -178,7 +178,7 @@ class TestMLP:
         assert "compiled regions a call: 1 -> 2: the compiler was interrupted (a graph break)" in said
 
     def test_what_the_cpu_pays_is_said_though_the_first_step_is_wide(self) -> None:
-        """linear eager 193, 77, 67 us; compiled 395, 193, 168 us: the ranges meet, the better halves do not."""
+        """Eager 193, 77, 67 us, compiled 395, 193, 168: the ranges meet, the better halves do not."""
         said = changed(compare("02_linear_1024x32x64_eager", "02_linear_1024x32x64_compile"))
         assert "CPU a forward: 76.7 µs -> 193 µs (2.5x)" in said
 

@@ -14,10 +14,9 @@ import typer
 
 pytest.importorskip("torch")
 
-from tracefile import files, load, spans
-
 from rung.cli.record import RecordCommand, record
 from rung.errors import RungError
+from tracefile import files, load, spans
 
 pytestmark = pytest.mark.torch
 

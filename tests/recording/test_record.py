@@ -11,10 +11,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from tracefile import files, load, spans, steps, within  # noqa: E402
-
 from rung.errors import MachineError, UsageError  # noqa: E402
 from rung.recording import Settings, Skipped, make_work, record, record_work  # noqa: E402
+from tracefile import files, load, spans, steps, within  # noqa: E402
 
 pytestmark = pytest.mark.torch
 

@@ -9,7 +9,7 @@ from rung import names
 from rung.errors import UsageError
 from rung.insight.spread import Spread, spread
 from rung.insight.tensors import DTYPE_BYTES, inputs, is_shape
-from rung.insight.work import Gemm, Work, gemm_of, work_of
+from rung.insight.work import Gemm, Work, product_of, work_of
 from rung.trace import Kernel, Region, Trace
 
 PRE_OPS = ("TorchDynamo Cache Lookup", "Pregraph bytecode", "AOTDispatcher Runtime Wrapper Prologue")
@@ -246,7 +246,7 @@ def _row(same: list[Kernel]) -> WorkRow:
         occupancy_query=kernel.occupancy_query,
         shapes=tuple(tuple(s) for s in op.shapes if s and is_shape(s)) if op else (),
         dtypes=tuple(dict.fromkeys(t.dtype for t in inputs(op))) if op else (),
-        gemm=gemm_of(op) if op and not in_graph and kernel.kind == "gemm" else None,
+        gemm=None if in_graph else product_of(kernel),
         work=work_of(kernel),
         dur_ns=spread(k.dur_ns for k in same),
     )

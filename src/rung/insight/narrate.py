@@ -85,11 +85,12 @@ def _often(n: int) -> str:
 
 
 def _round_trips(diff: Comparison) -> list[str]:
-    return [
+    said = Counter(
         f"the {list(t.shape)} result of {t.between[0]}, {units.size(t.tensor_bytes)}, "
-        f"is no longer written to memory and read back{_often(n)}"
-        for t, n in Counter(diff.round_trips_removed).items()
-    ]
+        "is no longer written to memory and read back"
+        for t in diff.round_trips_removed
+    )
+    return [f"{sentence}{_often(n)}" for sentence, n in said.items()]
 
 
 def _appeared(diff: Comparison, times: bool) -> list[str]:
@@ -110,7 +111,11 @@ def _replaced(diff: Comparison, times: bool) -> list[str]:
     """Work that went, and kernels that came, without being part of a fusion."""
     fused = Counter(op for fusion in diff.fused for op in fusion.sources)
     into = Counter(fusion.into for fusion in diff.fused)
-    gone = _without(fused, [(row.op or row.name, row) for row in _rows(diff.a, diff.gone)])
+    left = _rows(diff.a, diff.gone)
+    gone = [
+        *(row for row in left if not _is_kernel(row)),
+        *_without(fused, [(row.op or row.name, row) for row in left if _is_kernel(row)]),
+    ]
     new = _without(into, [(row.name, row) for row in _rows(diff.b, diff.new) if _is_kernel(row)])
     return [*_listed("gone", gone, times), *_listed("new", new, times)]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rung import names
 from rung.insight.tensors import Tensor, broadcast, inputs
@@ -33,6 +33,19 @@ def gemm_of(op: Op) -> Gemm | None:
     """The matrix product an op computes, from its recorded input shapes."""
     find = _GEMM_INPUTS.get(op.name)
     return find([t.shape for t in inputs(op)]) if find else None
+
+
+def product_of(kernel: Kernel) -> Gemm | None:
+    """The matrix product one kernel computes, from its op's recorded input shapes.
+
+    Rung's gate-up kernel computes two at once; its op covers the down kernel too, so names decide.
+    """
+    if kernel.op is None or kernel.kind != "gemm":
+        return None
+    if kernel.family != "rung":
+        return gemm_of(kernel.op)
+    one = _linear([t.shape for t in inputs(kernel.op)])
+    return replace(one, batch=2) if one is not None and kernel.name.startswith("rung_gate_up") else None
 
 
 def _two_dimensional(a: tuple[int, ...], b: tuple[int, ...]) -> Gemm | None:
@@ -102,7 +115,7 @@ def work_of(kernel: Kernel) -> Work:
     if op is None or (kernel.launch is not None and kernel.launch.is_graph):
         return Work()
     if kernel.kind == "gemm":
-        gemm = gemm_of(op)
+        gemm = product_of(kernel)
         return Work(flop=gemm.flop if gemm else None)
     if kernel.kind == "pointwise":
         return Work(nbytes=_pointwise_bytes(op))

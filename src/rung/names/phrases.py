@@ -32,6 +32,7 @@ _FAMILIES = {
     "nvjet": "cuBLASLt's nvjet",
     "rocclr": "the HIP runtime",
     "rocprim": "rocPRIM",
+    "rung": "Rung's own",
     "sglang": "SGLang",
     "symmetric-memory": "PyTorch's symmetric memory",
     "tensile": "Tensile (AMD)",
