@@ -101,6 +101,17 @@ def test_an_interrupt_is_said(
     assert capsys.readouterr().err == "rung: interrupted\n"
 
 
+def test_what_the_system_refuses_is_said(
+    trace: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device", "traces/x.json")
+
+    monkeypatch.setattr("rung.trace.read", full)
+    assert run(["guess", trace, "-e", "kernels=1"]) == 2
+    assert capsys.readouterr().err == "rung: traces/x.json: No space left on device\n"
+
+
 def test_too_little_memory_is_said(
     trace: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,7 +12,7 @@ from rung.insight.forward import forward
 from rung.insight.tree import tree
 from rung.show import kernels
 from rung.show.diff import headings, point, side_by_side, verdict
-from rung.show.fitting import Phrases
+from rung.show.fitting import Phrases, Unbroken
 from rung.show.read import report, summary
 from rung.trace import Trace
 from shown import shown
@@ -48,6 +48,9 @@ class TestNarrow:
     def test_where_there_is_room_the_shapes_are_there(self) -> None:
         text = page(rung.read(h200("03_mlp_eager")), 120)
         assert "[8192, 768] x [768, 3072]" in text
+
+    def test_a_line_to_copy_is_one_line(self) -> None:
+        assert shown(Unbroken("\nNext: rung read a\nb.json"), 40) == "\nNext: rung read a␊b.json"
 
     def test_a_sentence_wraps_beside_its_dot(self) -> None:
         assert shown(point("one two three four"), 14) == "  · one two\n    three four"

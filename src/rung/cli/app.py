@@ -15,7 +15,7 @@ from rung.cli.name import name
 from rung.cli.read import read
 from rung.cli.record import RecordCommand, record
 from rung.cli.streams import steady
-from rung.errors import MachineError, RungError
+from rung.errors import MachineError, RungError, UsageError
 from rung.show.plain import printable
 
 app = typer.Typer(
@@ -82,9 +82,9 @@ def run(arguments: list[str]) -> int:
         return _say("interrupted", INTERRUPTED)
     except MemoryError:
         return _say("there is too little memory for this", MachineError.exit_code)
-    except OSError as error:
+    except OSError as error:  # mostly a disk that is full
         where = f"{error.filename}: " if error.filename else ""
-        return _say(f"{where}{error.strerror or error}", MachineError.exit_code)
+        return _say(f"{where}{error.strerror or error}", UsageError.exit_code)
     return code
 
 

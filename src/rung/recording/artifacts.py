@@ -27,10 +27,7 @@ def check_writable(folder: Path) -> None:
 
 @contextmanager
 def staged(*targets: Path) -> Iterator[tuple[Path, ...]]:
-    """Temporary names beside `targets` (one folder); all of them move into place, or none is left behind.
-
-    Raises UsageError where the system refuses to write them.
-    """
+    """Temporary names beside `targets` (one folder); all of them move into place, or none is left behind."""
     folder = targets[0].parent
     made = _make_folders(folder)
     # The last suffix stays: it says whether a file is compressed.
@@ -39,13 +36,11 @@ def staged(*targets: Path) -> Iterator[tuple[Path, ...]]:
         yield temporary
         for source, target in zip(temporary, targets, strict=True):
             os.replace(source, target)
-    except BaseException as error:
+    except BaseException:
         for source in temporary:
             with suppress(OSError):
                 source.unlink()
         _remove(made)
-        if isinstance(error, OSError):
-            raise _refused(folder, error) from error
         raise
 
 
@@ -70,7 +65,8 @@ def _make_folders(folder: Path) -> list[Path]:
             path.mkdir(exist_ok=True)
         except OSError as error:
             _remove(missing[:made])
-            raise _refused(folder, error) from error
+            why = error.strerror or error
+            raise UsageError(f"cannot write to {folder}: {why}; choose another --out") from error
     return missing
 
 
@@ -79,7 +75,3 @@ def _remove(made: Sequence[Path]) -> None:
     for path in reversed(made):
         with suppress(OSError):
             path.rmdir()
-
-
-def _refused(folder: Path, error: OSError) -> UsageError:
-    return UsageError(f"cannot write to {folder}: {error.strerror or error}; choose another --out")

@@ -36,14 +36,19 @@ class Phrases:
 
 @dataclass(frozen=True, slots=True)
 class Unbroken:
-    """A line that is never broken, so that it can be copied. (Printed by itself a Text forgets that.)"""
+    """A line that is never broken, so that it can be copied. (Printed by itself a Text forgets that.)
+
+    Newlines that its content begins with stand above it.
+    """
 
     content: str
     style: str = ""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        line = plain(self.content, self.style)
+        content = self.content.lstrip("\n")
+        line = plain(content, self.style)
         line.no_wrap, line.overflow = True, "ignore"
+        yield from [Text()] * (len(self.content) - len(content))
         yield line
 
 
