@@ -53,6 +53,16 @@ def test_guess(trace: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert conclusion == "The guess does not hold."
 
 
+def test_annotations(trace: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """GitHub's own escape of a newline is not undone."""
+    for arguments in (["guess", trace, "-e", "kernels=0"], ["diff", trace, trace, "-e", "kernels <= -1"]):
+        assert run([*arguments, "--github"]) == 1
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith("::error title=rung ")
+        assert "fwd%0AThe guess holds.%0A::error file=x::pwned" in line
+        assert not HIDDEN & set(line)
+
+
 def test_guess_explained(trace: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert said(["guess", trace, "-e", "kernels=0", "--explain"], capsys, 1).count(SEEN[:40]) >= 4
     said(["guess", "--explain", "-e", f'kernel:"{FORGED}"=1'], capsys)

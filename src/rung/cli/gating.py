@@ -30,13 +30,14 @@ def announce(
 ) -> None:
     """Annotations on stderr and the step summary, where CI wants them; exit 1 if the gate does not hold."""
     from rung.show import ci
+    from rung.show.plain import printable
 
     if verdict is None:
         return
     github = ci.on_github(github)
     if github:
         for annotation in ci.of_gate(verdict, "rung diff"):
-            typer.echo(annotation.command(), err=True)
+            typer.echo(printable(annotation.command()), err=True)
     if path := ci.summary_path(summary, github):
         ci.add_summary(path, ci.gate_markdown(verdict, title, changed))
     if not verdict.held:

@@ -188,10 +188,11 @@ def _print_schema() -> None:
 def _announce(verdict: Verdict, title: str, github: bool | None, summary: Path | None) -> None:
     """Annotations on stderr and the step summary, where CI wants them."""
     from rung.show import ci
+    from rung.show.plain import printable
 
     github = ci.on_github(github)
     if github:
         for annotation in ci.of_verdict(verdict, "rung guess"):
-            typer.echo(annotation.command(), err=True)
+            typer.echo(printable(annotation.command()), err=True)
     if path := ci.summary_path(summary, github):
         ci.add_summary(path, ci.verdict_markdown(verdict, title))
