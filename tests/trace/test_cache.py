@@ -167,7 +167,9 @@ def test_the_oldest_entries_go_when_all_are_too_large(path: Path, monkeypatch: p
 
 
 def test_writers_at_the_same_time_leave_one_sound_entry(path: Path, decoded: list[str]) -> None:
-    code = "import sys; from rung.trace import cache, read; cache.FEW = 1; print(len(read(sys.argv[1]).kernels))"
+    code = (
+        "import sys; from rung.trace import cache, read; cache.FEW = 1; print(len(read(sys.argv[1]).kernels))"
+    )
     writers = [
         subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE, text=True)
         for _ in range(4)
