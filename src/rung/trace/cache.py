@@ -12,9 +12,10 @@ import hashlib
 import os
 import tempfile
 import zipfile
+import zlib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -29,8 +30,9 @@ FEW = 50_000
 LARGEST_BYTES = 4 << 30
 """Of all entries together; beyond it those used longest ago are deleted."""
 
-PART = 1 << 24
-"""Bytes hashed at a time, several parts side by side: SHA-256 alone would take half of a cached read."""
+PART, SHARE = 1 << 20, 1 << 25
+"""Bytes of a file that have one checksum, and that a thread sees to. SHA-256 of all would take half of a
+cached read; CRC-32 misses a change once in four thousand million times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,17 +96,24 @@ def folder() -> Path:
 
 
 def _content(path: str) -> str:
-    """A hash of a file's size and bytes, computed by several threads."""
+    """A hash of a file's size and of the checksums of its parts, computed by several threads."""
     size = os.path.getsize(path)
-
-    def part(start: int) -> bytes:
-        with open(path, "rb") as file:
-            file.seek(start)
-            return hashlib.sha256(file.read(PART)).digest()
-
+    shares = range(0, size, SHARE)
     with ThreadPoolExecutor(min(os.cpu_count() or 1, 8)) as threads:
-        parts = b"".join(threads.map(part, range(0, size, PART)))
-    return f"{size} {hashlib.sha256(parts).hexdigest()}"
+        checksums = b"".join(threads.map(partial(_checksums, path), shares))
+    return f"{size} {hashlib.sha256(checksums).hexdigest()}"
+
+
+def _checksums(path: str, start: int) -> bytes:
+    """The CRC-32 of each part of a file's share."""
+    buffer = bytearray(PART)
+    found = []
+    with open(path, "rb", buffering=0) as file:
+        file.seek(start)
+        for _ in range(SHARE // PART):
+            length = file.readinto(buffer)
+            found.append(zlib.crc32(memoryview(buffer)[:length]))
+    return b"".join(one.to_bytes(4, "big") for one in found)
 
 
 @cache

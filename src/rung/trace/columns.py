@@ -26,11 +26,10 @@ Bools = NDArray[np.bool_]
 class Spans:
     """The complete ("X") events, and B/E pairs joined, one row each in file order.
 
-    `name_code` are rows of `known_names`, so that a name is looked at once however often it occurs. `links`
-    has a row for each call and each device event.
+    `name_code` are rows of `known_names`: a name is held and looked at once, however often it occurs.
+    `links` has a row for each call and each device event.
     """
 
-    name: list[str]
     name_code: NDArray[np.int32]
     known_names: list[str]
     role: NDArray[np.int8]
@@ -45,6 +44,15 @@ class Spans:
 
     def has(self, *roles: Role) -> Bools:
         return np.isin(self.role, roles)
+
+    def __len__(self) -> int:
+        return len(self.role)
+
+    def name(self, row: int) -> str:
+        return self.known_names[int(self.name_code[row])]
+
+    def names(self, rows: Ints) -> list[str]:
+        return list(map(self.known_names.__getitem__, self.name_code[rows].tolist()))
 
     def named(self, wanted: Callable[[str], object], rows: Ints) -> Bools:
         """Of these rows, those whose name is wanted; each name is asked about once."""
@@ -121,9 +129,7 @@ def _spans(
     events: EventTable, rows: Ints, durations: Ints, thread: Ints, threads: list[Thread]
 ) -> tuple[Spans, list[Warning]]:
     times, warnings = clean_times(events.start[rows], durations[rows])
-    names = np.array(events.names, dtype=object)
     spans = Spans(
-        name=names[events.name[rows]].tolist() if rows.size else [],
         name_code=events.name[rows],
         known_names=events.names,
         role=_roles(events, rows),

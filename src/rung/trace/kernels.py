@@ -35,12 +35,12 @@ def kernel_table(
     lane = list(map(lanes.__getitem__, zip(device, stream, strict=True)))
     recorded = np.where(timed, spans.times.dur[rows], 0)
     dur, warnings = clip_overruns(start, recorded, np.array(lane, dtype=np.int64), timed)
-    launch = index_of(launches.span, len(spans.name))[links.launch[order]]
-    by_flow = index_of(ops.span, len(spans.name))[links.op[order]]
+    launch = index_of(launches.span, len(spans))[links.launch[order]]
+    by_flow = index_of(ops.span, len(spans))[links.op[order]]
     raw_dur = spans.times.raw_dur[rows]
     table = KernelTable(
         span=rows,
-        name=[spans.name[i] for i in rows.tolist()],
+        name=spans.names(rows),
         category=[CATEGORY[role] for role in spans.role[rows].tolist()],
         start_ns=start,
         dur_ns=dur,

@@ -17,11 +17,11 @@ def launch_table(spans: Spans, nesting: Nesting, links: Links, op_span: Ints, or
     op_around = nesting.nearest(spans.role == Role.OP)
     return LaunchTable(
         span=rows,
-        name=[spans.name[i] for i in rows.tolist()],
+        name=spans.names(rows),
         start_ns=np.where(spans.timed[rows], spans.start[rows] - origin, 0),
         dur_ns=spans.times.dur[rows],
         timed=spans.timed[rows],
-        op=index_of(op_span, len(spans.name))[op_around[rows]],
+        op=index_of(op_span, len(spans))[op_around[rows]],
         graph=links.graph,
         occupancy_query=_occupancy_queries(spans, op_around, links),
     )

@@ -76,7 +76,7 @@ def _lanes(spans: Spans, rows: Ints) -> tuple[list[int | str | None], list[int |
 
 def _correlations(spans: Spans, device_rows: Ints, calls: Ints) -> tuple[Ints, Ints]:
     """The correlations of device work and of calls, 0 where there is none."""
-    by_row = np.zeros(len(spans.name), dtype=np.int64)
+    by_row = np.zeros(len(spans), dtype=np.int64)
     by_row[np.sort(np.concatenate([device_rows, calls]))] = spans.links.correlation
     return by_row[device_rows], by_row[calls]
 

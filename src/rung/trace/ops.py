@@ -16,10 +16,10 @@ def op_table(columns: Columns, nesting: Nesting, origin: int) -> OpTable:
     is_op = spans.role == Role.OP
     rows = np.flatnonzero(is_op)
     rows = rows[np.lexsort((nesting.depth[rows], spans.start[rows]))]
-    index = index_of(rows, len(spans.name))
+    index = index_of(rows, len(spans))
     return OpTable(
         span=rows,
-        name=[spans.name[i] for i in rows.tolist()],
+        name=spans.names(rows),
         start_ns=np.where(spans.timed[rows], spans.start[rows] - origin, 0),
         dur_ns=spans.times.dur[rows],
         thread=[spans.threads[t] for t in spans.thread[rows].tolist()],

@@ -38,14 +38,14 @@ def is_pytorch_own(name: str) -> bool:
 def find_steps(spans: Spans, end: Ints) -> tuple[Zones, Ints]:
     """The profiler's steps and their numbers. `end` are the spans' ends, presumed where they were lost."""
     numbers = {name: int(m.group(1)) for name in set(_names(spans)) if (m := STEP.fullmatch(name))}
-    steps = zones_of(spans, end, [i for i in _annotations(spans) if spans.name[i] in numbers])
+    steps = zones_of(spans, end, [i for i in _annotations(spans) if spans.name(i) in numbers])
     return steps, np.array([numbers[name] for name in steps.name], dtype=np.int64)
 
 
 def find_regions(spans: Spans, end: Ints, steps: Zones) -> tuple[Zones, list[Warning]]:
     """User annotations; where there are none the steps; where there are none the whole trace."""
     users = {name for name in set(_names(spans)) if not is_pytorch_own(name)}
-    rows = [i for i in _annotations(spans) if spans.name[i] in users]
+    rows = [i for i in _annotations(spans) if spans.name(i) in users]
     missing = [] if len(steps.row) else [Warning("no-steps", 1, None, _NO_STEPS[bool(rows)])]
     if rows:
         return zones_of(spans, end, rows), missing
@@ -63,7 +63,7 @@ def _annotations(spans: Spans) -> list[int]:
 
 
 def _names(spans: Spans) -> list[str]:
-    return [spans.name[i] for i in _annotations(spans)]
+    return [spans.name(i) for i in _annotations(spans)]
 
 
 def _whole(spans: Spans) -> Zones:

@@ -21,7 +21,7 @@ BIG = 1 << 18
 BLOCK = 1 << 22
 """Bytes that the thread hands over at a time: each handing over may wait 5 ms for the interpreter."""
 
-READ = 1 << 18
+READ = 1 << 19
 """Bytes read of a deflated file at a time; they may inflate to a thousand times as many."""
 
 Progress = Callable[[int, int], None]
@@ -83,25 +83,19 @@ def _begins_well(name: str) -> bool:
 def _inflated(read: Callable[[int], bytes]) -> Iterator[bytes]:
     """The text of a (possibly multi-member) gzip stream."""
     member = zlib.decompressobj(GZIP_WINDOW)
-    ready: list[bytes] = []
-    raw = b""
-    enough = PIECE  # the first block is small, for those who want the header alone
+    raw, most = b"", PIECE  # the first block is small, for those who want the header alone
     try:
         while raw := raw or read(READ):
             if member.eof:
                 if not (raw := raw + read(READ)).startswith(GZIP_MAGIC):
                     break
                 member = zlib.decompressobj(GZIP_WINDOW)
-            ready.append(member.decompress(raw, enough))
-            raw = member.unconsumed_tail or member.unused_data
-            if sum(map(len, ready)) >= enough:
-                yield b"".join(ready)
-                ready, enough = [], BLOCK
+            yield member.decompress(raw, most)
+            raw, most = member.unconsumed_tail or member.unused_data, BLOCK
     except zlib.error as error:
         raise msgspec.DecodeError(f"damaged gzip: {error}") from None
     if not member.eof:
         raise msgspec.DecodeError("the gzip stream is cut short")
-    yield b"".join(ready)
 
 
 def _ahead(blocks: Iterator[bytes], depth: int = 2) -> Iterator[bytes]:

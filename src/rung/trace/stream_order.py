@@ -26,7 +26,7 @@ def link_by_order(
     """
     role = spans.role[device_rows]
     free = launches[~np.isin(launches, launch) & spans.timed[launches]]
-    sort_of_launch = np.array([_launched_role(spans.name[i]) for i in free.tolist()], dtype=np.int8)
+    sort_of_launch = np.array([_launched_role(spans.name(i)) for i in free.tolist()], dtype=np.int8)
     for sort in (Role.KERNEL, Role.COPY, Role.MEMSET):
         work, calls = np.flatnonzero(adrift & (role == sort)), free[sort_of_launch == sort]
         one_stream = len({lanes[i] for i in work.tolist()}) == 1

@@ -34,9 +34,7 @@ def zones_of(spans: Spans, end: Ints, rows: list[int]) -> Zones:
     start, end, thread = spans.start[order], end[order], spans.thread[order]
     own = nest(start, end, thread).parent
     parent = np.where(own >= 0, own, _containers(end))
-    return Zones(
-        [spans.name[i] for i in order.tolist()], order, start, end, spans.times.dur[order], parent, thread
-    )
+    return Zones(spans.names(order), order, start, end, spans.times.dur[order], parent, thread)
 
 
 def _containers(end: Ints) -> Ints:
