@@ -29,14 +29,15 @@ def main() -> None:
     parser.add_argument("collection", help="the device's short name, as --recorded takes it")
     parser.add_argument("--into", type=Path, default=ROOT / "src/rung/ladder/recordings")
     options = parser.parse_args()
-    target = options.into / options.collection
+    target = options.into.resolve() / options.collection
     with tempfile.TemporaryDirectory() as folder:
         for scene in SCENES:
-            command = ["climb", *scene, "--device", "cuda", "--no-guess", "--out", folder]
-            subprocess.run([sys.executable, "-m", "rung", *command], check=True)
+            command = ["climb", *scene, "--device", "cuda", "--no-guess"]
+            subprocess.run([sys.executable, "-m", "rung", *command], check=True, cwd=folder)
         shutil.rmtree(target, ignore_errors=True)
-        for trace in sorted(Path(folder).glob("*/*.json.gz")):
-            place = target / trace.relative_to(folder)
+        traces = Path(folder, "traces")
+        for trace in sorted(traces.glob("*/*.json.gz")):
+            place = target / trace.relative_to(traces)
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(trace, place)
             print(place, place.stat().st_size, "bytes")

@@ -102,7 +102,7 @@ CLIMB = ["climb", "matmul-add"]
         ([*CLIMB, "--recorded", "h200", "--variants", "eager,nope"], "no variant 'nope'"),
         ([*CLIMB, "--recorded", "h200", "--guess", "gemm=many"], "many"),
         (
-            ["climb", "mlp", "--recorded", "h200", "--variants", "eager,rung"],
+            ["climb", "mlp", "--recorded", "article", "--variants", "eager,rung"],
             "mlp/eager, mlp/compiled, mlp/liger",
         ),
     ],

@@ -34,7 +34,7 @@ def test_scenes_go_from_small_to_big_and_cold_before_warm(tmp_path: Path) -> Non
 
 def test_variants_stand_in_the_order_of_the_rung(tmp_path: Path) -> None:
     assert found(LINEAR, tmp_path) == ["linear/eager", "linear/compiled"]
-    assert found(MLP, tmp_path) == ["mlp/eager", "mlp/compiled", "mlp/liger"]
+    assert found(MLP, tmp_path) == ["mlp/eager", "mlp/compiled", "mlp/liger", "mlp/rung"]
 
 
 @pytest.mark.parametrize("rung", LADDER.values(), ids=LADDER)
@@ -78,4 +78,4 @@ def test_what_there_is_not(collection: str, wanted: dict[str, object], word: str
 
 def test_a_variant_that_was_not_recorded_is_not_passed_over(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="mlp/eager, mlp/compiled, mlp/liger"):
-        found(MLP, tmp_path, variants=["eager", "rung"])
+        found(MLP, tmp_path, "article", variants=["eager", "rung"])

@@ -51,7 +51,12 @@ def counts(told: Story) -> Counts:
         (
             MLP,
             "h200",
-            {"mlp/eager": (5, 0, 2, 7), "mlp/compiled": (4, 0, 2, 6), "mlp/liger": (4, 0, 2, 6)},
+            {
+                "mlp/eager": (5, 0, 2, 7),
+                "mlp/compiled": (4, 0, 2, 6),
+                "mlp/liger": (4, 0, 2, 6),
+                "mlp/rung": (2, 0, 0, 2),
+            },
         ),
         (
             MLP,
@@ -83,12 +88,24 @@ def test_the_articles_scenes_are_drawn_and_know_what_it_does_not_print(rung: Run
 @pytest.mark.parametrize("collection", ["h200", "article"])
 def test_the_mlp_fuses_gelu_and_mul_both_ways(collection: str, tmp_path: Path) -> None:
     (scene,) = story(MLP, collection, tmp_path).scenes
-    compiled, liger = scene.diffs
+    compiled, liger, *_ = scene.diffs
     assert [fusion.into for fusion in compiled.fused] == [FUSED]
     assert [fusion.into for fusion in liger.fused] == ["_geglu_tanh_forward_kernel"]
-    for diff in scene.diffs:
+    for diff in (compiled, liger):
         assert [trip.tensor_bytes for trip in diff.round_trips_removed] == [50_331_648]
         assert len([name for name in diff.same if "Memset" not in name]) == 3
+
+
+def test_rungs_own_kernel_takes_in_two_gemms_the_gelu_and_the_mul(tmp_path: Path) -> None:
+    """gate, up and gelu(gate), [8192, 3072] bf16 each, are neither written nor read back."""
+    (scene,) = story(MLP, "h200", tmp_path).scenes
+    diff = scene.diffs[-1]
+    (fusion,) = diff.fused
+    assert fusion.sources == ("aten::mm", "aten::mm", "aten::gelu", "aten::mul")
+    assert fusion.into.startswith("rung_gate_up_tma_gelu_tanh_")
+    assert [trip.tensor_bytes for trip in diff.round_trips_removed] == [50_331_648] * 3
+    gate_up = scene.chapters[-1].forward.rows[0]
+    assert gate_up.work.flop == 2 * 38_654_705_664
 
 
 @pytest.mark.parametrize("collection", ["h200", "article"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from rung.errors import UsageError
@@ -40,9 +41,7 @@ def recorded(
     """
     if collection not in collections():
         raise UsageError(f"there are no recordings {collection!r}: give {', '.join(collections())}.")
-    found = (
-        _drawn(rung, folder / ARTICLE) if collection == ARTICLE else _shipped(rung, RECORDINGS / collection)
-    )
+    found = _drawings(rung) if collection == ARTICLE else _shipped(rung, RECORDINGS / collection)
     scene = rung.folder(rung.parameters("cuda", parameters)) if parameters else None
     if parameters and rung.parameters("cuda", parameters) not in rung.gpu:
         sets = "; ".join(", ".join(f"{k} {v}" for k, v in one.items()) for one in rung.gpu)
@@ -63,7 +62,7 @@ def recorded(
         raise UsageError(
             f"the {collection} recordings of {rung.name} have none like that; there are: {there}."
         )
-    return chosen
+    return [_drawn(rung, s, folder / ARTICLE) for s in chosen] if collection == ARTICLE else chosen
 
 
 def _shipped(rung: Rung, home: Path) -> list[Source]:
@@ -83,11 +82,16 @@ def _telling_order(scene: Path) -> tuple[int, bool, str]:
     return (sizes[0] if sizes else 0, not scene.name.endswith(COLD), scene.name)
 
 
-def _drawn(rung: Rung, folder: Path) -> list[Source]:
+def _drawings(rung: Rung) -> list[Source]:
     """The article's variants: `64-cold-eager` is variant eager of the scene matmul-add-64-cold."""
     found = []
     for drawn in article.drawn_variants(rung.name):
         *scene, variant = drawn.split("-")
-        name = "-".join([rung.name, *scene])
-        found.append(Source(name, variant, article.write(rung.name, drawn, folder)))
+        found.append(Source("-".join([rung.name, *scene]), variant))
     return found
+
+
+def _drawn(rung: Rung, source: Source, folder: Path) -> Source:
+    """The source with its trace drawn into the folder."""
+    name = f"{source.scene}-{source.variant}".removeprefix(f"{rung.name}-")
+    return replace(source, path=article.write(rung.name, name, folder))

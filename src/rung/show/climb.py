@@ -59,14 +59,16 @@ def _scene(scene: Scene, rung: Rung) -> Iterator[RenderableType]:
         if chapter.variant in rung.about:
             yield point(rung.about[chapter.variant])
     for source in scene.skipped:
-        yield plain(f"\n{source.variant} left out: {source.skipped}", "dim")
+        yield ""
+        yield plain(f"{source.variant} left out: {source.skipped}", "dim")
     if len(scene.chapters) > 1 and not scene.drawn:
         yield ""
         yield side_by_side([c.variant for c in scene.chapters], [c.forward for c in scene.chapters])
     if scene.outcome:
         yield Text(scene.outcome[0].upper() + scene.outcome[1:], style="bold")
     for diff, chapter in zip(scene.diffs, scene.chapters[1:], strict=True):
-        yield Text(f"\n{scene.chapters[0].variant} -> {chapter.variant}", style="bold cyan")
+        yield ""
+        yield Text(f"{scene.chapters[0].variant} -> {chapter.variant}", style="bold cyan")
         yield verdict(diff.changed, diff.unchanged)
 
 
@@ -75,7 +77,8 @@ def _next(story: Story) -> Iterator[RenderableType]:
     paths = [shlex.quote(_near(c.path)) for scene in story.scenes[-1:] for c in scene.chapters]
     commands = [f"rung read {path}" for path in paths[:1]]
     commands += [f"rung diff {paths[0]} {path}" for path in paths[1:2]]
-    for lead, command in zip(("\nNext: ", "      "), commands, strict=False):
+    yield ""
+    for lead, command in zip(("Next: ", "      "), commands, strict=False):
         yield Unbroken(f"{lead}{command}", "dim")
 
 

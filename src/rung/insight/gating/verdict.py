@@ -8,6 +8,7 @@ from typing import Any
 from rung import units
 from rung.insight.guessing.places import Place
 from rung.insight.guessing.wants import cut
+from rung.visible import visible
 
 Side = int | float | list[str] | None
 """A count, ns, a share, or names; None: it cannot be told."""
@@ -72,13 +73,14 @@ class GateVerdict:
         return {"held": self.held, "reason": self.reason, "notes": list(self.notes), "checks": checks}
 
     def __str__(self) -> str:
-        rows = [(check.line, *check.shown(), "yes" if check.held else "no") for check in self.checks]
+        seen = visible(self)
+        rows = [(check.line, *check.shown(), "yes" if check.held else "no") for check in seen.checks]
         widths = [max((len(cell) for cell in column), default=0) for column in zip(*rows, strict=True)]
-        lines = [*self.notes]
-        for check, row in zip(self.checks, rows, strict=True):
+        lines = [*seen.notes]
+        for check, row in zip(seen.checks, rows, strict=True):
             cells = "   ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
             lines.append(f"{check.region}: {cells}   {'' if check.held else check.why()}".rstrip())
-        return "\n".join([*lines, self.conclusion])
+        return "\n".join([*lines, seen.conclusion])
 
 
 def _number(key: str, value: Side) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from rung import units
 from rung.insight.guessing.places import Place
 from rung.insight.guessing.wants import cut
+from rung.visible import visible
 
 MOST = 44
 
@@ -86,14 +87,15 @@ class Verdict:
         return {"held": self.held, "reason": self.reason, "checks": checks}
 
     def __str__(self) -> str:
-        lines: list[str] = list(self.notes)
-        for section in self.sections():
+        seen = visible(self)
+        lines: list[str] = list(seen.notes)
+        for section in seen.sections():
             label, got = widths(section)
             lines.append(section.title)
             for row in section.rows:
                 line = f"  {row.label:<{label}}   {row.got:<{got}}   {yes_no(row.held):<3}   {row.evidence}"
                 lines.append(line.rstrip())
-        return "\n".join([*lines, self.conclusion])
+        return "\n".join([*lines, seen.conclusion])
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"

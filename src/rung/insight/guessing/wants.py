@@ -190,6 +190,8 @@ def _number(key: str, text: str, unit: Unit) -> Fraction:
     elif unit == "share" and (match := _SHARE.fullmatch(text)):
         value = Fraction(match[1]) / (100 if match[2] else 1)
         value = value if value <= 1 else None
+    if value is None and unit == "count" and re.fullmatch("[0-9]+", text):
+        raise UsageError(f"{key}: {shown(text)} is too big a number to count by: it has more than 18 digits")
     if value is None:
         raise UsageError(f"{key} takes {_TAKES[unit]}, not {shown(text)}")
     return value
