@@ -82,6 +82,11 @@ def test_a_wrong_query_is_one_line(
     assert message in err
 
 
+def test_regions_and_steps_are_chosen_in_the_query(trace: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["read", trace, "--sql", "select 1", "--region", "fwd"]) == 2
+    assert "choose in the query" in capsys.readouterr().err
+
+
 def test_without_duckdb_the_command_is_named(
     trace: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -38,7 +38,10 @@ def read(
     """Read a trace: op -> launch -> kernel, every kernel in plain words."""
     from rung import trace as traces
     from rung.cli.progress import reading
+    from rung.errors import UsageError
 
+    if sql is not None and (region is not None or step is not None):
+        raise UsageError("--sql sees all regions and steps: choose in the query (where region_name = ...).")
     if header:
         _header(trace, json)
         return
