@@ -188,20 +188,20 @@ def _times(copies: Copies, size: int) -> int:
     return max(1, math.ceil(size / len(copies.copy(0))))
 
 
-def facts(source: Path, python: Path) -> dict[str, Any]:
+def facts(wanted: argparse.Namespace, python: Path) -> dict[str, Any]:
     """Where and of what the numbers come."""
     listed = subprocess.run([python, "-m", "pip", "list", "--format=json"], capture_output=True, check=True)
     versions = {p["name"]: p["version"] for p in json.loads(listed.stdout)}
     commit = ["git", "rev-parse", "--short", "HEAD"]
     return {
-        "command": " ".join(["python", "benchmarks/reader.py", *sys.argv[1:]]),
+        "command": f"python benchmarks/reader.py --rounds {wanted.rounds}{' --huge' * wanted.huge}",
         "machine": f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores",
         "python": platform.python_version(),
         "versions": {name: versions[name] for name in ("HolisticTraceAnalysis", "orjson", "pandas")},
         "commit": subprocess.run(
             commit, capture_output=True, text=True, cwd=HERE, check=False
         ).stdout.strip(),
-        "source": source.name,
+        "source": wanted.source.name,
     }
 
 
@@ -230,7 +230,7 @@ def measure(wanted: argparse.Namespace, folder: Path) -> None:
     for path in paths:
         write(path, copies, _times(copies, BIG))
     result = {
-        **facts(wanted.source, python),
+        **facts(wanted, python),
         "compared": compared(paths, python, wanted.rounds),
         "cache": cached(paths, python, wanted.rounds),
         "linear": slope(wanted.source, folder, python, wanted.rounds),
