@@ -167,3 +167,14 @@ def test_prints_what_it_says() -> None:
     assert "What stayed the same\n  1 launch a forward" in str(found)
     assert "one" in str(found)
     assert "<b>" not in found._repr_html_()
+
+
+def test_what_a_kernel_keeps_for_backward_is_still_written() -> None:
+    """The gate-up kernel of a training step writes gate and up; only gelu's result stays on the chip."""
+    product = ran(TILE_A, "aten::mm", SQUARE, SQUARE)
+    saved = ran("rung_gate_up_gelu_tanh_64x64x32_s3_saved", "rung::glu_mlp", SQUARE, SQUARE, SQUARE)
+    diff = compare(one(product, product, *GLU), one(saved))
+    assert len(diff.fused) == 1
+    assert [trip.between for trip in diff.round_trips_removed] == [("aten::gelu", "aten::mul")]
+    lean = ran("rung_gate_up_gelu_tanh_64x64x32_s3", "rung::glu_mlp", SQUARE, SQUARE, SQUARE)
+    assert len(compare(one(product, product, *GLU), one(lean)).round_trips_removed) == 3

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import groupby
 
+from rung import names
 from rung.insight.forward import Forward, WorkRow
 from rung.insight.merging import handed_on, merged_into
 
@@ -108,7 +109,13 @@ def _round_trips(a: Forward, b: Forward, merged: list[WorkRow], into: WorkRow) -
         return []
     seeded = {row.work.nbytes for row in b.rows if row.category == "copy" and row.path == into.path}
     trips = (RoundTrip(*trip) for trip in handed_on([a.work_of(row) for row in merged]).trips)
-    return [trip for trip in trips if trip.tensor_bytes not in seeded]
+    written = "also_writes" in into.decoded.fields  # the products, kept for backward
+    return [
+        trip
+        for trip in trips
+        if trip.tensor_bytes not in seeded
+        and not (written and names.decode_op(trip.between[0]).kind == "gemm")
+    ]
 
 
 _SEEDED = ("aten::addmm", "aten::baddbmm")

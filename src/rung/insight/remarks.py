@@ -150,13 +150,22 @@ def many_names(forward: Forward) -> str | None:
         op = kernel.op
         while op is not None and op.parent is not None and op.parent.name.startswith("aten::"):
             op = op.parent
-        if op is None or kernel.kind != "gemm":
+        if op is None or kernel.kind != "gemm" or not op.name.startswith("aten::"):
             continue
         inside = list(dict.fromkeys(name.removeprefix("aten::") for name in _names_inside(op)))
-        if len(inside) < 3:
+        if len(inside) < 3 or _kernels_inside(forward, op) != 1:
             continue
         return f"{op.name} walks through {units.listing(inside)}: {len(inside) + 1} names, one kernel"
     return None
+
+
+def _kernels_inside(forward: Forward, op: Op) -> int:
+    starts = [
+        k.op.start_ns
+        for k in forward.example.work
+        if k.category in ("kernel", "op") and k.op is not None and k.op.thread == op.thread
+    ]
+    return sum(op.start_ns <= start < op.end_ns for start in starts)
 
 
 def _names_inside(op: Op) -> list[str]:
