@@ -77,9 +77,9 @@ MLP = Rung(
     ),
     about={
         "compiled": (
-            "in the fused kernel's name triton_poi is pointwise (red: reduction, per: persistent reduction), cpp a "
-            "loop on the CPU; then come the ops it merged and its number. It was made for this shape: another "
-            "one compiles again"
+            "in the fused kernel's name triton_poi is pointwise (red: reduction, per: persistent reduction), "
+            "cpp a loop on the CPU; then come the ops it merged and its number. It was made for this shape: "
+            "another one compiles again"
         ),
         "liger": (
             "the same fusion with no compiler: no guards, no compile latency, one kernel for any shape; its "
