@@ -89,7 +89,7 @@ def climb(
             layouts = linear_facts(given, device=device, dtype=dtype or DTYPE)
     story = tell(the_rung, found, layouts)
     verdicts = _judge(wanted, story)
-    _show(story, verdicts, found, json)
+    _show(story, verdicts, json)
     if guess is not None and not all(verdict.held for verdict in verdicts):
         raise typer.Exit(1)
 
@@ -150,16 +150,12 @@ def _ask() -> Guess | None:
 
 def _judge(wanted: Guess | None, story: Story) -> list[Verdict]:
     """The guess against the first variant of each scene."""
-    from rung.trace import read
-
-    return (
-        [wanted.check(read(scene.chapters[0].path)) for scene in story.scenes if scene.chapters]
-        if wanted
-        else []
-    )
+    if wanted is None:
+        return []
+    return [wanted.check(scene.chapters[0].forward.example.trace) for scene in story.scenes if scene.chapters]
 
 
-def _show(story: Story, verdicts: list[Verdict], found: list[Source], json: bool) -> None:
+def _show(story: Story, verdicts: list[Verdict], json: bool) -> None:
     from rung.cli.output import print_json, stdout
     from rung.show.as_json import story_json
     from rung.show.climb import pages

@@ -225,7 +225,7 @@ def forward(trace: Trace, region: str | None = None, step: int | None = None) ->
         gpu_span_ns=spread(r.gpu_span_ns for r in found),
         cpu_ns=spread(r.cpu_ns for r in found),
         wall_ns=spread(r.wall_ns for r in found),
-        op_names=_op_names(example),
+        op_names=Counter(op_names(example)),
         pre_ops_ns=_pre_ops(alike),
         example=example,
     )
@@ -252,18 +252,10 @@ def _row(same: list[Kernel]) -> WorkRow:
     )
 
 
-def _op_rows(region: Region) -> list[int]:
-    """Rows of the op table inside a region, nested ones included."""
-    regions = region.trace.tables.regions
-    rows: list[int] = regions.op_items[
-        regions.op_offsets[region.row] : regions.op_offsets[region.row + 1]
-    ].tolist()
-    return rows
-
-
-def _op_names(region: Region) -> Counter[str]:
-    names_ = region.trace.tables.ops.name
-    return Counter(names_[i] for i in _op_rows(region))
+def op_names(region: Region) -> list[str]:
+    """The names of all ops inside a region, however deep."""
+    tables = region.trace.tables
+    return [tables.ops.name[row] for row in tables.regions.ops.of(region.row).tolist()]
 
 
 def _pre_ops(alike: list[Region]) -> dict[str, int]:
@@ -272,7 +264,7 @@ def _pre_ops(alike: list[Region]) -> dict[str, int]:
     for region in alike:
         ops = region.trace.tables.ops
         totals: Counter[str] = Counter()
-        for i in _op_rows(region):
+        for i in region.trace.tables.regions.ops.of(region.row).tolist():
             if ops.name[i] in PRE_OPS:
                 totals[ops.name[i]] += int(ops.dur_ns[i])
         for name, total in totals.items():

@@ -8,7 +8,7 @@ from rung import names, units
 from rung.insight.compare import Comparison
 from rung.insight.forward import Forward, WorkRow
 from rung.insight.spread import Spread
-from rung.insight.tensors import SHORT_DTYPE
+from rung.names.dtypes import dtype_of
 
 
 def changed(diff: Comparison, *, times: bool = True) -> list[str]:
@@ -51,7 +51,7 @@ def _other_work(diff: Comparison) -> list[str]:
 
 
 def _dtypes(diff: Comparison) -> list[str]:
-    a, b = ({SHORT_DTYPE.get(d, d) for r in f.rows if r.gemm for d in r.dtypes} for f in (diff.a, diff.b))
+    a, b = ({dtype_of(d) or d for r in f.rows if r.gemm for d in r.dtypes} for f in (diff.a, diff.b))
     return (
         [f"matrix products in {' and '.join(sorted(b))} instead of {' and '.join(sorted(a))}"]
         if a and b and a != b

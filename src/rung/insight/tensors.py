@@ -28,19 +28,6 @@ DTYPE_BYTES = {
 }
 """Bytes an element, by the C++ type name that Kineto writes into `Input type`."""
 
-SHORT_DTYPE = {
-    "float": "fp32",
-    "double": "fp64",
-    "c10::BFloat16": "bf16",
-    "c10::Half": "fp16",
-    "int": "int32",
-    "long": "int64",
-    "long int": "int64",
-    "c10::Float8_e4m3fn": "fp8_e4m3",
-    "c10::Float8_e5m2": "fp8_e5m2",
-}
-"""The field's short word for a C++ type name; a name not listed is shown as it is."""
-
 
 @dataclass(frozen=True, slots=True)
 class Tensor:

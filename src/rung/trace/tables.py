@@ -96,14 +96,6 @@ class RegionTable:
     launches: Members
     ops: Members
 
-    @property
-    def op_items(self) -> Ints:
-        return self.ops.items
-
-    @property
-    def op_offsets(self) -> Ints:
-        return self.ops.offsets
-
 
 @dataclass(frozen=True, slots=True)
 class StepTable:

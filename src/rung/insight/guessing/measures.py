@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from fractions import Fraction
 
 from rung import units
+from rung.insight.forward import op_names
 from rung.insight.guessing.baseline import baseline_ns
 from rung.insight.guessing.dtypes import gemm_dtype
 from rung.insight.guessing.language import Expectation
@@ -113,13 +114,6 @@ def work_of(subject: str, pattern: str, region: Region) -> list[Kernel]:
             return [kernel for kernel in region.kernels if fnmatchcase(kernel.family, pattern)]
         case kind:
             return [kernel for kernel in region.kernels if kernel.kind == kind]
-
-
-def op_names(region: Region) -> list[str]:
-    """The names of all ops inside, however deep."""
-    tables = region.trace.tables
-    first, last = tables.regions.op_offsets[region.row : region.row + 2].tolist()
-    return [tables.ops.name[row] for row in tables.regions.op_items[first:last].tolist()]
 
 
 def timed(subject: str, region: Region) -> int | Fraction:
