@@ -1,0 +1,49 @@
+"""What rules look at: a trace, its regions as typical forwards, and what its device can do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from rung.insight.ceilings import Ceiling, ceiling_of
+from rung.insight.forward import Forward, forward, instances, region_names
+from rung.insight.roofline import Roofline, roofline
+from rung.trace import Region, Trace
+
+
+@dataclass(frozen=True)
+class Case:
+    """One trace under examination. `forwards` are those of its outermost regions, the most telling first.
+
+    `peers` are traces of the same job's other ranks; what is seen between ranks needs them.
+    """
+
+    trace: Trace
+    forwards: tuple[Forward, ...]
+    step: int | None = None
+    peers: tuple[Trace, ...] = ()
+
+    @cached_property
+    def ceiling(self) -> Ceiling | None:
+        return ceiling_of(self.trace)
+
+    @cached_property
+    def rooflines(self) -> tuple[Roofline, ...]:
+        """One for each forward, in the same order."""
+        return tuple(roofline(one, self.ceiling) for one in self.forwards)
+
+    def instances(self, one: Forward) -> list[Region]:
+        """The instances that a forward was laid together from."""
+        return instances(self.trace, one.region, self.step)
+
+
+def examine(
+    trace: Trace, region: str | None = None, step: int | None = None, peers: tuple[Trace, ...] = ()
+) -> Case:
+    """A case of one region, or of all outermost ones.
+
+    Raises:
+        UsageError: the trace has no such step, or no region of that name (in that step).
+    """
+    names = region_names(trace, step) if region is None else [region]
+    return Case(trace, tuple(forward(trace, name, step) for name in names), step, peers)

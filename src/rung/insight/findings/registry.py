@@ -1,0 +1,63 @@
+"""All rules, and what they find in a case."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import get_args
+
+from rung.errors import UsageError
+from rung.insight.findings import rules as folder
+from rung.insight.findings.case import Case
+from rung.insight.findings.finding import Finding, Sighting
+from rung.insight.findings.rule import Rule, Topic
+
+
+@cache
+def rules() -> dict[str, Rule]:
+    """By id, topic by topic. A file in `findings/rules/` is a rule: its `RULE`."""
+    found = [
+        import_module(f"{folder.__name__}.{module.name}").RULE for module in iter_modules(folder.__path__)
+    ]
+    order = get_args(Topic)
+    return {rule.id: rule for rule in sorted(found, key=lambda rule: (order.index(rule.topic), rule.id))}
+
+
+def findings(
+    case: Case, *, only: Collection[str] = (), ignore: Collection[str] = (), min_share: float = 0.0
+) -> tuple[Finding, ...]:
+    """All that the rules see in a case, largest cost first; notes, which cost nothing, last.
+
+    `only` and `ignore` are ids; a finding whose share is below `min_share` is left out.
+
+    Raises:
+        UsageError: there is no such id.
+    """
+    chosen = [rule for rule in _known(only) or rules().values() if rule not in _known(ignore)]
+    found = [_stamped(rule, case, seen) for rule in chosen for seen in rule.find(case)]
+    return tuple(
+        sorted((one for one in found if one.share >= min_share), key=lambda one: one.cost_ns, reverse=True)
+    )
+
+
+def _known(ids: Collection[str]) -> list[Rule]:
+    for wanted in ids:
+        if wanted not in rules():
+            raise UsageError(f"there is no finding {wanted!r}; there are {', '.join(rules())}.")
+    return [rules()[wanted] for wanted in ids]
+
+
+def _stamped(rule: Rule, case: Case, seen: Sighting) -> Finding:
+    wall = seen.forward.wall_ns.median if seen.forward else case.trace.span_ns
+    return Finding(
+        id=rule.id,
+        title=seen.title,
+        region=seen.forward.region if seen.forward else None,
+        step=seen.step if seen.step is not None else case.step,
+        cost_ns=seen.cost_ns,
+        share=min(seen.cost_ns / wall, 1.0) if wall else 0.0,
+        evidence=seen.evidence,
+        advice=seen.advice,
+    )
