@@ -18,7 +18,7 @@ HIGH, MEDIUM = 0.1, 0.02
 class Sighting:
     """What a rule saw: a sentence with its number, its price, the events behind it, what to do about it.
 
-    `cost_ns` is what one typical instance of the forward's region pays (of the whole trace, without a forward);
+    `cost_ns` is what one typical instance of the forward's region pays (the whole trace, without a forward),
     0 for what explains but costs nothing. `evidence` is plain data that JSON can hold, times in ns.
     """
 
@@ -32,8 +32,11 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A conclusion with its evidence, price and advice. `share` is the cost over the region's median wall time
-    (over the trace's span, where `region` is None), between 0 and 1."""
+    """A conclusion with its evidence, price and advice.
+
+    `share` is the cost over the region's median wall time (over the trace's span, where `region` is None),
+    between 0 and 1.
+    """
 
     id: str
     title: str
