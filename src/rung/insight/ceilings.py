@@ -1,0 +1,81 @@
+"""What a device can do at most: measured on it where that was done, else what its data sheet says."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from rung.insight.guessing.devices import device_of
+from rung.insight.peaks import sheet_of
+from rung.trace import Trace
+
+SHIPPED = Path(__file__).parent / "measured"
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """Bytes read and written a second, and FLOP a second by dtype (`"bf16"`, `"tf32"`, `"fp8"`, ...), dense.
+
+    `source` says where from: `"measured on this device ..."`, or the data sheet's address.
+    """
+
+    device: str
+    bytes_per_s: float
+    flop_per_s: Mapping[str, float]
+    multiprocessors: int | None
+    source: str
+
+    def ridge(self, dtype: str) -> float | None:
+        """FLOP a byte from which on arithmetic in this dtype takes longer than memory; None if unknown."""
+        peak = self.flop_per_s.get(dtype)
+        return peak / self.bytes_per_s if peak else None
+
+
+def ceiling_of(trace: Trace) -> Ceiling | None:
+    """The ceiling of the device a trace was recorded on; None if it was neither measured nor is listed."""
+    device = device_of(trace)
+    return ceiling_for(device) if device else None
+
+
+def ceiling_for(device: str) -> Ceiling | None:
+    """The ceiling of a device by name: measured here, else as shipped, else its data sheet's, else None."""
+    return _measured(_stored(device)) or _measured(SHIPPED / file_name(device)) or data_sheet(device)
+
+
+def data_sheet(device: str) -> Ceiling | None:
+    """What the maker says; None for a device that is not listed."""
+    sheet = sheet_of(device)
+    if sheet is None:
+        return None
+    flop_per_s = {dtype: tflops * 1e12 for dtype, tflops in sheet.tflops.items()}
+    return Ceiling(device, sheet.gb_per_s * 1e9, flop_per_s, sheet.multiprocessors, sheet.source)
+
+
+def file_name(device: str) -> str:
+    """`"NVIDIA H200"` -> `"nvidia-h200.json"`"""
+    return re.sub(r"[^a-z0-9]+", "-", device.lower()).strip("-") + ".json"
+
+
+def folder() -> Path:
+    """Where ceilings measured on this machine lie."""
+    return Path(os.environ.get("RUNG_CACHE_DIR") or Path.home() / ".cache/rung") / "ceilings"
+
+
+def _stored(device: str) -> Path | None:
+    if os.environ.get("RUNG_NO_CACHE", "0") not in ("", "0"):
+        return None
+    return folder() / file_name(device)
+
+
+def _measured(file: Path | None) -> Ceiling | None:
+    if file is None:
+        return None
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=Ceiling)
+    except (OSError, msgspec.DecodeError):  # not measured, or not by this version
+        return None
