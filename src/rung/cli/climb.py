@@ -61,6 +61,11 @@ def climb(
     from rung.ladder.story import tell
     from rung.show.climb import title
 
+    if rung == "ceiling":
+        from rung.cli.ceiling import ceiling
+
+        ceiling(device, dtype, json)
+        return
     the_rung = get_rung(rung)
     sizes = zip(SIZES, (size, batch, seq, dim, hidden, in_dim, out_dim), strict=True)
     given = {name: value for name, value in sizes if value is not None}

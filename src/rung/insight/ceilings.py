@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
@@ -54,6 +54,27 @@ def data_sheet(device: str) -> Ceiling | None:
         return None
     flop_per_s = {dtype: tflops * 1e12 for dtype, tflops in sheet.tflops.items()}
     return Ceiling(device, sheet.gb_per_s * 1e9, flop_per_s, sheet.multiprocessors, sheet.source)
+
+
+def store(ceiling: Ceiling) -> Path | None:
+    """Keep a measured ceiling for traces of this device; dtypes it lacks stay as measured before.
+
+    Returns the file; None where the cache is turned off, or its folder cannot be written.
+    """
+    file = _stored(ceiling.device)
+    before = _measured(file)
+    flop_per_s = {**(before.flop_per_s if before else {}), **ceiling.flop_per_s}
+    text = msgspec.json.format(msgspec.json.encode(replace(ceiling, flop_per_s=flop_per_s)))
+    if file is None:
+        return None
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        part = file.with_suffix(f".{os.getpid()}.part")
+        part.write_bytes(text)
+        part.replace(file)
+    except OSError:  # a full or read-only disk
+        return None
+    return file
 
 
 def file_name(device: str) -> str:
