@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from rung.trace.calls import call_rows, call_table
 from rung.trace.columns import Spans, build
 from rung.trace.cpu_side import nest_cpu_side, presumed_ends
 from rung.trace.document import Document
@@ -30,6 +31,7 @@ def assemble(document: Document) -> Trace:
 
     ops = op_table(columns, nesting, origin)
     launches = launch_table(spans, nesting, links, ops.span, origin)
+    call_spans = call_rows(spans, links)
     stand_in = not len(links.device_rows) and not len(links.launches)
     kernels, clipped = (
         (stand_in_table(ops), []) if stand_in else kernel_table(spans, links, launches, ops, origin)
@@ -56,8 +58,9 @@ def assemble(document: Document) -> Trace:
         Tables(
             ops,
             launches,
+            call_table(spans, nesting, call_spans, ops.span, origin),
             kernels,
-            _region_table(spans, zones, steps, numbers, kernels, launches, ops, origin),
+            _region_table(spans, zones, steps, numbers, kernels, launches, ops, call_spans, origin),
             StepTable(numbers, steps.start - origin, steps.dur),
         ),
         spans.args,
@@ -88,6 +91,7 @@ def _region_table(
     kernels: KernelTable,
     launches: LaunchTable,
     ops: OpTable,
+    call_spans: Ints,
     origin: int,
 ) -> RegionTable:
     of_launch = np.where(launches.timed, locate(zones, *_place(spans, launches.span)), -1)
@@ -101,6 +105,7 @@ def _region_table(
         kernels=contents(zones, kernels.region),
         launches=contents(zones, of_launch),
         ops=contents(zones, of_op),
+        calls=contents(zones, locate(zones, *_place(spans, call_spans))),
     )
 
 

@@ -19,7 +19,16 @@ from rung.trace.events import decode_args
 from rung.trace.packed import PackedArgs
 from rung.trace.rows import Rows
 from rung.trace.summary import summary
-from rung.trace.tables import KernelTable, LaunchTable, Members, OpTable, RegionTable, StepTable, members
+from rung.trace.tables import (
+    CallTable,
+    KernelTable,
+    LaunchTable,
+    Members,
+    OpTable,
+    RegionTable,
+    StepTable,
+    members,
+)
 from rung.trace.views import Kernel, Launch, Op, Region, Step
 from rung.trace.warnings import Warning
 
@@ -30,6 +39,7 @@ class Tables:
 
     ops: OpTable
     launches: LaunchTable
+    calls: CallTable
     kernels: KernelTable
     regions: RegionTable
     steps: StepTable

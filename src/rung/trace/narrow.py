@@ -26,7 +26,7 @@ def narrow(
 
     Launches stay with their work; those that have none stay if they begin in that time and neither device nor
     stream was asked for. Regions stay if they overlap that time or hold work that stays; what they count is
-    what is left. Ops all stay.
+    what is left. Ops and calls that put no work on a device all stay.
 
     Raises:
         UsageError: no work ran on such a device or stream.
@@ -83,6 +83,7 @@ def _part(tables: Tables, kernels: Bools, launches: Bools, between: tuple[int, i
     return Tables(
         tables.ops,
         _taken(tables.launches, launches),
+        tables.calls,
         replace(
             _taken(tables.kernels, kernels),
             region=region[tables.kernels.region[kernels]],
@@ -108,7 +109,8 @@ def _taken(table: T, kept: Bools) -> T:
 
 def _regions(table: RegionTable, kept: Bools, kernel: Ints, launch: Ints) -> RegionTable:
     rows = np.flatnonzero(kept)
-    unchanged = np.arange(int(table.ops.items.max(initial=-1)) + 2)
+    last = max(int(held.items.max(initial=-1)) for held in (table.ops, table.calls))
+    unchanged = np.arange(last + 2)
     return RegionTable(
         name=[table.name[i] for i in rows.tolist()],
         start_ns=table.start_ns[rows],
@@ -118,6 +120,7 @@ def _regions(table: RegionTable, kept: Bools, kernel: Ints, launch: Ints) -> Reg
         kernels=_still(table.kernels, rows, kernel),
         launches=_still(table.launches, rows, launch),
         ops=_still(table.ops, rows, unchanged),
+        calls=_still(table.calls, rows, unchanged),
     )
 
 

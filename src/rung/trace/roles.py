@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class Role(IntEnum):
-    """What a span is. Only the last three are work on a device."""
+    """What a span is. Overhead is what the recorder and the driver did beside the program."""
 
     OTHER = 0
     OP = 1
@@ -16,6 +16,7 @@ class Role(IntEnum):
     KERNEL = 5
     COPY = 6
     MEMSET = 7
+    OVERHEAD = 8
 
 
 CPU_SIDE = frozenset({Role.OP, Role.ANNOTATION, Role.FRAME, Role.CALL})
@@ -32,6 +33,7 @@ ROLES = {
     "memcpy": Role.COPY,
     "gpu_memset": Role.MEMSET,
     "memset": Role.MEMSET,
+    "overhead": Role.OVERHEAD,
 }
 """By category in lower case; the 2021 schema wrote `Kernel`, `Operator`, `Memcpy`."""
 

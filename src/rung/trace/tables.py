@@ -57,6 +57,21 @@ class LaunchTable:
 
 
 @dataclass(frozen=True, slots=True)
+class CallTable:
+    """Other calls of the runtime and driver (synchronise, allocate, query, ...) by start, and what the
+    recorder and the driver did beside the program (`overhead`: loading a module, flushing a buffer).
+
+    All are timed. `op` is the innermost op around a call.
+    """
+
+    name: list[str]
+    start_ns: Ints
+    dur_ns: Ints
+    op: Ints
+    overhead: Bools
+
+
+@dataclass(frozen=True, slots=True)
 class KernelTable:
     """Device work by start (or, without a device, the ops that stand in for it); untimed rows come last.
 
@@ -84,7 +99,7 @@ class KernelTable:
 class RegionTable:
     """Instances of user annotations, else steps, else the whole trace. `step` is a step's number or -1.
 
-    `kernels`, `launches` and `ops` hold all that happened inside, nested regions included.
+    `kernels`, `launches`, `ops` and `calls` hold all that happened inside, nested regions included.
     """
 
     name: list[str]
@@ -95,6 +110,7 @@ class RegionTable:
     kernels: Members
     launches: Members
     ops: Members
+    calls: Members
 
 
 @dataclass(frozen=True, slots=True)
