@@ -42,6 +42,12 @@ def findings(
     )
 
 
+def explanations(case: Case) -> tuple[Finding, ...]:
+    """What the rules that explain say of a case, in reading order: topic by topic, not by cost."""
+    ids = [rule.id for rule in rules().values() if rule.explains]
+    return tuple(sorted(findings(case, only=ids), key=lambda one: ids.index(one.id)))
+
+
 def _known(ids: Collection[str]) -> list[Rule]:
     for wanted in ids:
         if wanted not in rules():

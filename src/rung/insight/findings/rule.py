@@ -17,7 +17,8 @@ class Rule:
     """`shows`, `means` and `do` are one sentence each, for people: the trace shows ..., it means ..., do ....
 
     `find` is pure; it yields what it sees in any of the case's forwards or in the trace as a whole, each with
-    its number, and nothing where the evidence is not there.
+    its number, and nothing where the evidence is not there. `explains`: its titles make the list of kernels
+    easier to read, so `rung read` and `rung climb` show them below it.
     """
 
     id: str
@@ -26,3 +27,4 @@ class Rule:
     means: str
     do: str
     find: Callable[[Case], Iterable[Sighting]]
+    explains: bool = False
