@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+import numpy as np
+
 from rung import names
 from rung.errors import UsageError
 from rung.insight.spread import Spread, spread
 from rung.insight.tensors import DTYPE_BYTES, inputs, is_shape
 from rung.insight.work import Gemm, Work, product_of, work_of
 from rung.trace import Kernel, Region, Trace
+from rung.trace.tables import Bools, Ints
 
 PRE_OPS = ("TorchDynamo Cache Lookup", "Pregraph bytecode", "AOTDispatcher Runtime Wrapper Prologue")
 """What a compiled call pays on the CPU before its graph runs."""
@@ -89,9 +92,18 @@ class Forward:
         return self.example.work[next(i for i, other in enumerate(self.rows) if other is row)]
 
     @property
+    def launchless_rows(self) -> Ints:
+        """The rows of `example`'s views: they rewrite shape and stride and launch nothing."""
+        trace = self.example.trace
+        rows = trace.tables.regions.ops.of(self.example.row)
+        idle = rows[~_at_work(trace)[rows]]
+        return idle[[trace.tables.ops.name[row] in VIEWS for row in idle.tolist()]]
+
+    @property
     def launchless_ops(self) -> Counter[str]:
-        """The views of one forward: they rewrite shape and stride and launch nothing."""
-        return Counter({name: n for name, n in self.op_names.items() if name in VIEWS})
+        """The names of those, counted."""
+        known = self.example.trace.tables.ops.name
+        return Counter(known[row] for row in self.launchless_rows.tolist())
 
     @property
     def gpu_idle_share(self) -> float:
@@ -229,6 +241,17 @@ def forward(trace: Trace, region: str | None = None, step: int | None = None) ->
         pre_ops_ns=_pre_ops(alike),
         example=example,
     )
+
+
+def _at_work(trace: Trace) -> Bools:
+    """Which ops put work on the device (or are the work, on a CPU), by themselves or by an op inside."""
+    ops, found = trace.tables.ops, np.zeros(len(trace.tables.ops.name), dtype=bool)
+    rows = np.unique(np.concatenate([trace.tables.launches.op, trace.tables.kernels.op]))
+    while (rows := rows[rows >= 0]).size:
+        rows = rows[~found[rows]]
+        found[rows] = True
+        rows = np.unique(ops.parent[rows])
+    return found
 
 
 def _row(same: list[Kernel]) -> WorkRow:
