@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from rung.insight.bound import Bound, bound
 from rung.insight.ceilings import Ceiling, ceiling_of
 from rung.insight.forward import Forward, forward, instances, region_names
 from rung.insight.roofline import Roofline, roofline
@@ -31,6 +32,11 @@ class Case:
     def rooflines(self) -> tuple[Roofline, ...]:
         """One for each forward, in the same order."""
         return tuple(roofline(one, self.ceiling) for one in self.forwards)
+
+    @cached_property
+    def bounds(self) -> tuple[Bound, ...]:
+        """What limits each forward, in the same order."""
+        return tuple(map(bound, self.forwards))
 
     def instances(self, one: Forward) -> list[Region]:
         """The instances that a forward was laid together from."""

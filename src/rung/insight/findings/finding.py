@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from rung.insight.forward import Forward
+from rung.insight.forward import Forward, family_name
+from rung.trace import Region, Trace
 
 Severity = Literal["high", "medium", "low", "note"]
 
@@ -18,7 +19,8 @@ HIGH, MEDIUM = 0.1, 0.02
 class Sighting:
     """What a rule saw: a sentence with its number, its price, the events behind it, what to do about it.
 
-    `cost_ns` is what one typical instance of the forward's region pays (the whole trace, without a forward),
+    It is about a typical instance of a forward's region, or about one `instance` alone (a cold first call), or,
+    with neither, about the trace. `cost_ns` is the part of that one's wall time that the finding accounts for,
     0 for what explains but costs nothing. `evidence` is plain data that JSON can hold, times in ns.
     """
 
@@ -27,15 +29,28 @@ class Sighting:
     forward: Forward | None = None
     cost_ns: int = 0
     evidence: Mapping[str, Any] = field(default_factory=dict)
-    step: int | None = None
+    instance: Region | None = None
+
+    @property
+    def region(self) -> str | None:
+        """The region's name; None for what is about the trace."""
+        if self.instance is not None:
+            return family_name(self.instance)
+        return self.forward.region if self.forward is not None else None
+
+    def wall_ns(self, trace: Trace) -> int:
+        """The time that the cost is a part of: a forward's median, one instance's, or the trace's span."""
+        if self.instance is not None:
+            return self.instance.wall_ns
+        return self.forward.wall_ns.median if self.forward is not None else trace.span_ns
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """A conclusion with its evidence, price and advice.
 
-    `share` is the cost over the region's median wall time (over the trace's span, where `region` is None),
-    between 0 and 1.
+    `share` is the cost over the region's median wall time (over that of the one instance in `step`, where the
+    finding is about it; over the trace's span, where `region` is None), between 0 and 1.
     """
 
     id: str

@@ -56,14 +56,15 @@ def _known(ids: Collection[str]) -> list[Rule]:
 
 
 def _stamped(rule: Rule, case: Case, seen: Sighting) -> Finding:
-    wall = seen.forward.wall_ns.median if seen.forward else case.trace.span_ns
+    wall = seen.wall_ns(case.trace)
+    cost = min(max(seen.cost_ns, 0), wall)  # what streams do at once adds up to more than the time it takes
     return Finding(
         id=rule.id,
         title=seen.title,
-        region=seen.forward.region if seen.forward else None,
-        step=seen.step if seen.step is not None else case.step,
-        cost_ns=seen.cost_ns,
-        share=min(seen.cost_ns / wall, 1.0) if wall else 0.0,
+        region=seen.region,
+        step=seen.instance.step if seen.instance is not None else case.step,
+        cost_ns=cost,
+        share=cost / wall if wall else 0.0,
         evidence=seen.evidence,
         advice=seen.advice,
     )
