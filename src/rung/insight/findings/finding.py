@@ -19,9 +19,9 @@ HIGH, MEDIUM = 0.1, 0.02
 class Sighting:
     """What a rule saw: a sentence with its number, its price, the events behind it, what to do about it.
 
-    It is about a typical instance of a forward's region, or about one `instance` alone (a cold first call), or,
-    with neither, about the trace. `cost_ns` is the part of that one's wall time that the finding accounts for,
-    0 for what explains but costs nothing. `evidence` is plain data that JSON can hold, times in ns.
+    It is about a typical instance of a forward's region, or about one `instance` alone (a cold first call),
+    or, with neither, about the trace. `cost_ns` is the part of its wall time that the finding accounts for, 0
+    for what explains but costs nothing. `evidence` is plain data that JSON can hold, times in ns.
     """
 
     title: str
