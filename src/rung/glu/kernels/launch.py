@@ -1,39 +1,59 @@
 """One compiled binary a spec, launched the short way.
 
-`kernel[grid](...)` looks at every argument at every launch (23 µs); Rung's kernels specialise on nothing
-but a spec, so a compiled one is found by it and run directly (5 to 7 µs). Sizes and strides are never
-specialised on, so a new shape compiles nothing.
+`kernel[grid](...)` looks at every argument at every launch (15 to 23 µs); Rung's kernels specialise on
+nothing but a spec, so all that a launch needs is prepared once for a geometry, and a launch takes addresses
+alone (5 µs). Sizes and strides are never specialised on, so a new shape compiles nothing.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import torch
 import triton
 from triton import knobs
 
+from rung.glu.kernels.entry import Map, Operand, descriptor, enter, stand_ins
+
+__all__ = ["INTERPRETED", "Kernel", "Launch", "Map", "Operand", "Spec", "address"]
+
 INTERPRETED: bool = knobs.runtime.interpret
+
+Launch = Callable[..., None]
+"""Runs a prepared kernel on the current stream; takes the `address` of each operand, in order."""
 
 
 class Spec(NamedTuple):
-    """What a binary is compiled for. `constants` are the kernel's constexpr parameters, in order."""
+    """What a binary is compiled for. `constants` are the kernel's constexpr parameters, in order.
+
+    With `aligned` every pointer is a multiple of 16 bytes; with `pdl` the kernel may start while the one
+    before it ends (programmatic dependent launch); `registers` is the most a thread may have at entry.
+    """
 
     dtype: torch.dtype
     aligned: bool
     constants: tuple[Any, ...]
     warps: int
     stages: int
+    pdl: bool = False
+    registers: int | None = None
+
+
+def address(tensor: torch.Tensor) -> Any:
+    """What a launch takes for a tensor: where it lies; under Triton's interpreter the tensor itself."""
+    return tensor if INTERPRETED else tensor.data_ptr()
 
 
 class Kernel:
-    """A kernel's source and its binaries. With `aligned`, every pointer is a multiple of 16 bytes."""
+    """A kernel's source and its binaries. Parameters come in order: pointers and maps, numbers, constants."""
 
     def __init__(
-        self, source: Callable[..., None], name: Callable[[dict[str, Any]], str] | None = None
+        self,
+        source: Callable[..., None],
+        name: Callable[[dict[str, Any]], str] | None = None,
+        jit: Callable[..., Any] = triton.jit,
     ) -> None:
         parameters = inspect.signature(source).parameters.values()
         runtime = [p for p in parameters if "constexpr" not in str(p.annotation)]
@@ -42,32 +62,70 @@ class Kernel:
         label = "rung" + source.__name__
         described = (lambda proxy: f"{label}_{name(proxy.constants)}") if name else (lambda _: label)
         self.constants = [p.name for p in parameters if "constexpr" in str(p.annotation)]
-        self.aligned = triton.jit(source, do_not_specialize=numbers, repr=described)
-        self.any = triton.jit(
+        self.aligned = jit(source, do_not_specialize=numbers, repr=described)
+        self.any = jit(
             source,
             do_not_specialize=[*pointers, *numbers],
             do_not_specialize_on_alignment=pointers,
             repr=described,
         )
-        self._binaries: dict[tuple[int, Spec], tuple[Any, Any, Any]] = {}
+        self._binaries: dict[tuple[int, Spec], Any] = {}
+
+    def prepare(
+        self, spec: Spec, device: int, blocks: int, operands: Sequence[Operand], numbers: Sequence[int]
+    ) -> Launch:
+        """How to run `blocks` programs on CUDA device `device`, compiled now if this spec is new.
+
+        `operands` says what each pointer parameter is (a dtype, or a `Map`: its box follows from the spec),
+        `numbers` are the sizes and strides. Keep what this returns as long as the geometry stays the same.
+        """
+        tail = (*numbers, *spec.constants)
+        if INTERPRETED:
+            return _interpreted(self._function(spec)[(blocks,)], operands, tail)
+        with torch.cuda.device(device):
+            go = enter(self._binary(spec, device, operands, numbers), blocks, operands)
+        current_device, stream_of = torch._C._cuda_getDevice, torch._C._cuda_getCurrentRawStream
+
+        def launch(*addresses: int) -> None:
+            if current_device() == device:
+                go(stream_of(device), addresses + tail)
+            else:
+                with torch.cuda.device(device):
+                    go(stream_of(device), addresses + tail)
+
+        return launch
 
     def launch(self, spec: Spec, blocks: int, arguments: tuple[Any, ...], device: int) -> None:
-        """Runs `blocks` programs on the current stream of CUDA device `device`."""
+        """One launch with tensors and descriptors as they are; `prepare` is the quicker way."""
         if INTERPRETED:
-            function = self.aligned if spec.aligned else self.any
-            function[(blocks,)](*arguments, *spec.constants)
+            self._function(spec)[(blocks,)](*arguments, *spec.constants)
             return
-        with nullcontext() if device == torch.cuda.current_device() else torch.cuda.device(device):
+        with torch.cuda.device(device):
             binary = self._binaries.get((device, spec))
             if binary is None:
-                binary = self._binaries[(device, spec)] = self._compile(spec, arguments)
-            run, function, metadata = binary
-            stream = torch._C._cuda_getCurrentRawStream(device)
-            run(blocks, 1, 1, stream, function, metadata, None, None, None, *arguments, *spec.constants)
+                binary = self._binaries[(device, spec)] = self._function(spec).warmup(
+                    *arguments, *spec.constants, grid=(1,), num_warps=spec.warps, num_stages=spec.stages
+                )
+            binary[(blocks, 1, 1)](*arguments, *spec.constants)
 
-    def _compile(self, spec: Spec, arguments: tuple[Any, ...]) -> tuple[Any, Any, Any]:
-        function = self.aligned if spec.aligned else self.any
-        compiled = function.warmup(
-            *arguments, *spec.constants, grid=(1,), num_warps=spec.warps, num_stages=spec.stages
-        )
-        return compiled.run, compiled.function, compiled.packed_metadata
+    def _function(self, spec: Spec) -> Any:
+        return self.aligned if spec.aligned else self.any
+
+    def _binary(self, spec: Spec, device: int, operands: Sequence[Operand], numbers: Sequence[int]) -> Any:
+        binary = self._binaries.get((device, spec))
+        if binary is None:
+            options = {"maxnreg": spec.registers} if spec.registers else {}
+            options |= {"launch_pdl": True} if spec.pdl else {}
+            binary = self._binaries[(device, spec)] = self._function(spec).warmup(
+                *stand_ins(operands), *numbers, *spec.constants,
+                grid=(1,), num_warps=spec.warps, num_stages=spec.stages, **options,
+            )  # fmt: skip
+        return binary
+
+
+def _interpreted(run: Callable[..., Any], operands: Sequence[Operand], tail: tuple[Any, ...]) -> Launch:
+    def launch(*tensors: torch.Tensor) -> None:
+        seen = [descriptor(o, t) if isinstance(o, Map) else t for o, t in zip(operands, tensors, strict=True)]
+        run(*seen, *tail)
+
+    return launch
