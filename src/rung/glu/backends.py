@@ -10,7 +10,8 @@ from rung.glu import rules
 from rung.glu.activations import Activation
 from rung.glu.checks import check_choice, check_mlp
 from rung.glu.devices import why_no_kernel
-from rung.glu.gate_up import arrange, choose
+from rung.glu.gate_up import choose
+from rung.glu.operands import arrange
 
 
 class Backend(NamedTuple):

@@ -6,7 +6,8 @@ import torch
 
 from rung.glu import rules
 from rung.glu.devices import chip, kind_of
-from rung.glu.gate_up import precision, run
+from rung.glu.gate_up import run
+from rung.glu.operands import precision
 from rung.glu.rules import Tile
 from rung.glu.views import device_index, fold, vector_width
 

@@ -44,7 +44,8 @@ def tune(
     """
     from rung.glu.checks import check_choice
     from rung.glu.devices import KERNEL_DTYPES, chip, kind_of
-    from rung.glu.gate_up import Choice, arrange, choose, run
+    from rung.glu.gate_up import Choice, choose, run
+    from rung.glu.operands import arrange
 
     check_choice(activation)
     rows, in_features, hidden_features = _check_shape(shape)
