@@ -31,18 +31,43 @@ def dot(a, b, acc, PRECISION: tl.constexpr):
 
 
 @triton.jit
+def logistic(t):
+    """1 / (1 + 2**t) in two special-function instructions, each right to 2**-22; a division takes more."""
+    if INTERPRETED:
+        return 1.0 / (1.0 + tl.exp2(t))
+    return tl.inline_asm_elementwise(
+        """{ .reg .f32 e;
+        ex2.approx.ftz.f32 e, $1;
+        add.f32 e, e, 0f3F800000;
+        rcp.approx.ftz.f32 $0, e; }""",
+        "=f,f", [t], dtype=tl.float32, is_pure=True, pack=1,
+    )  # fmt: skip
+
+
+@triton.jit
+def sigmoid(g):
+    return logistic(g * -1.4426950408889634)
+
+
+@triton.jit
+def sigmoid_of_gelu(g):
+    """sigmoid(2u), u = sqrt(2 / pi) (g + 0.044715 g^3): g times it is tanh-GELU in the form that does not
+    cancel for g < -4, as 0.5 g (1 + tanh u) does."""
+    return logistic(g * (-2.302208198 + -0.1029432407 * (g * g)))
+
+
+@triton.jit
 def activate(g, ACT: tl.constexpr):
-    # x * sigmoid(2u) is the stable form of tanh-GELU: 0.5 x (1 + tanh u) cancels for x < -4.
     if ACT == "gelu_tanh":
-        return g * tl.sigmoid(g * (1.5957691216057308 + 0.07135481282553747 * (g * g)))
+        return g * sigmoid_of_gelu(g)
     elif ACT == "gelu":
         return g * (0.5 * (1.0 + tl.erf(g * 0.7071067811865476)))
     elif ACT == "silu":
-        return g * tl.sigmoid(g)
+        return g * sigmoid(g)
     elif ACT == "relu":
         return tl.where(g <= 0.0, 0.0, g)  # NaN stays
     elif ACT == "sigmoid":
-        return tl.sigmoid(g)
+        return sigmoid(g)
     else:
         return g
 
@@ -51,19 +76,19 @@ def activate(g, ACT: tl.constexpr):
 def chain(g, d, ACT: tl.constexpr):
     """d * act'(g)."""
     if ACT == "gelu_tanh":
-        s = tl.sigmoid(g * (1.5957691216057308 + 0.07135481282553747 * (g * g)))
+        s = sigmoid_of_gelu(g)
         slope = 1.5957691216057308 + 0.2140644384766124 * (g * g)
         return d * (s + g * s * (1.0 - s) * slope)
     elif ACT == "gelu":
         cdf = 0.5 * (1.0 + tl.erf(g * 0.7071067811865476))
         return d * (cdf + g * (0.3989422804014327 * tl.exp(-0.5 * g * g)))
     elif ACT == "silu":
-        s = tl.sigmoid(g)
+        s = sigmoid(g)
         return d * (s * (1.0 + g * (1.0 - s)))
     elif ACT == "relu":
         return tl.where(g <= 0.0, 0.0, d)  # not d * 0: an infinite d must vanish too
     elif ACT == "sigmoid":
-        s = tl.sigmoid(g)
+        s = sigmoid(g)
         return d * (s * (1.0 - s))
     else:
         return d
