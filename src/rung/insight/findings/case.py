@@ -8,6 +8,7 @@ from functools import cached_property
 from rung.insight.bound import Bound, bound
 from rung.insight.ceilings import Ceiling, ceiling_of
 from rung.insight.forward import Forward, forward, instances, region_names
+from rung.insight.opportunities import Opportunity, opportunities
 from rung.insight.roofline import Roofline, roofline
 from rung.trace import Region, Trace
 
@@ -32,6 +33,11 @@ class Case:
     def rooflines(self) -> tuple[Roofline, ...]:
         """One for each forward, in the same order."""
         return tuple(roofline(one, self.ceiling) for one in self.forwards)
+
+    @cached_property
+    def opportunities(self) -> tuple[tuple[Opportunity, ...], ...]:
+        """What fusing would save in each forward, in the same order."""
+        return tuple(map(opportunities, self.rooflines))
 
     @cached_property
     def bounds(self) -> tuple[Bound, ...]:

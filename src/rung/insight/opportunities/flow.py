@@ -1,18 +1,21 @@
 """Which tensors pass from kernel to kernel through memory, as far as shapes tell.
 
-A recording holds no addresses: a tensor is known by its number of elements and its dtype. The latest one of its
-kind that nobody has read yet is what a kernel reads; where there is none it reads an older one again, or a weight.
+A recording holds no addresses: a tensor is known by its number of elements and its dtype. The latest one of
+its kind that nobody has read yet is what a kernel reads; where there is none it reads an older one again, or
+a weight.
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, field
 
 from rung.insight.forward import Forward
-from rung.insight.tensors import Tensor
+from rung.insight.tensors import Tensor, is_shape
 from rung.insight.traffic import reads_of, writes_of
-from rung.trace import Kernel
+from rung.trace import Kernel, Op
 
 Key = tuple[int, str]
 
@@ -29,50 +32,115 @@ class Passed:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """A forward's tensors, row by row. `writes` is None where the recording does not tell.
+    """A forward's tensors, row by row: what each reads and writes (None where the recording does not tell),
+    what of it came from other rows and went to other rows.
 
-    `kept` are writers whose tensor is, or may be, read once more after its first reader.
+    `kept` are rows whose tensor is, or may be, read once more after its first reader.
     """
 
     reads: tuple[tuple[Tensor, ...], ...]
     writes: tuple[Tensor | None, ...]
-    passed: tuple[Passed, ...]
+    received: tuple[tuple[Passed, ...], ...]
+    given: tuple[tuple[Passed, ...], ...]
     kept: frozenset[int]
+
+    def inside(self, rows: Collection[int]) -> list[Passed]:
+        """What these rows hand on to one another."""
+        return [p for row in rows for p in self.received[row] if p.writer in rows]
+
+    def needed_outside(self, rows: Collection[int]) -> set[int]:
+        """Those of the rows whose tensor others read as well, or may."""
+        return {row for row in rows if row in self.kept or any(p.reader not in rows for p in self.given[row])}
 
 
 def flow(forward: Forward) -> Flow:
     """How tensors pass through one forward."""
-    work = list(forward.example.work)
-    reads = tuple(_reads(kernel) for kernel in work)
-    writes = tuple(_writes(kernel) for kernel in work)
-    unread: dict[Key, list[int]] = defaultdict(list)
-    before: dict[Key, list[int]] = defaultdict(list)
-    passed: list[Passed] = []
-    kept: set[int] = set()
-    for row, tensors in enumerate(reads):
-        for tensor in tensors:
-            key = (tensor.numel, tensor.dtype)
-            if unread[key]:
-                writer = unread[key].pop()
-                before[key].append(writer)
-                passed.append(Passed(tensor, writer, row))
-            elif before[key]:
-                kept.update(before[key])
-                passed.append(Passed(tensor, before[key][-1], row, again=True))
-        written = writes[row]
+    seen = _Seen()
+    reads, writes = [], []
+    for row, kernel in enumerate(forward.example.work):
+        read, written = _tensors(kernel, seen)
+        if kernel.kind != "gemm" and kernel.category != "memset":
+            seen.products.clear()
+        seen.read(read, row)
         if written is not None:
-            unread[(written.numel, written.dtype)].append(row)
-    return Flow(reads, writes, tuple(passed), frozenset(kept))
+            seen.unread[_key(written)].append(row)
+        if kernel.kind == "gemm":
+            seen.products.add(row)
+        reads.append(read)
+        writes.append(written)
+    received: list[list[Passed]] = [[] for _ in reads]
+    given: list[list[Passed]] = [[] for _ in reads]
+    for passed in seen.passed:
+        received[passed.reader].append(passed)
+        given[passed.writer].append(passed)
+    return Flow(
+        tuple(reads),
+        tuple(writes),
+        tuple(map(tuple, received)),
+        tuple(map(tuple, given)),
+        frozenset(seen.kept),
+    )
 
 
-def _reads(kernel: Kernel) -> tuple[Tensor, ...]:
-    return tuple(reads_of(kernel.op)) if _computes(kernel) and kernel.op else ()
+def _key(tensor: Tensor) -> Key:
+    return tensor.numel, tensor.dtype
 
 
-def _writes(kernel: Kernel) -> Tensor | None:
-    return writes_of(kernel.op) if _computes(kernel) and kernel.op else None
+@dataclass(slots=True)
+class _Seen:
+    """What was written so far, and by which rows.
+
+    `products` are the matrix products just before, with nothing between them: they read one input rather than
+    one another's results, since two linears in a row would be one.
+    """
+
+    unread: defaultdict[Key, list[int]] = field(default_factory=lambda: defaultdict(list))
+    before: defaultdict[Key, list[int]] = field(default_factory=lambda: defaultdict(list))
+    passed: list[Passed] = field(default_factory=list)
+    kept: set[int] = field(default_factory=set)
+    products: set[int] = field(default_factory=set)
+
+    def read(self, tensors: tuple[Tensor, ...], row: int) -> None:
+        """What one row reads: no two of its inputs are one tensor, as long as there are others."""
+        claimed: list[Passed] = []
+        for tensor in tensors:
+            key = _key(tensor)
+            if self.unread[key] and not (self.before[key] and self.unread[key][-1] in self.products):
+                claimed.append(Passed(tensor, self.unread[key].pop(), row))
+            elif self.before[key]:
+                self.kept.update(self.before[key])
+                self.passed.append(Passed(tensor, self.before[key][-1], row, again=True))
+        for one in claimed:
+            self.before[_key(one.tensor)].append(one.writer)
+        self.passed += claimed
+
+    def dtype_of(self, numel: int) -> str | None:
+        """The dtype of a tensor that is known by its size alone, if just one such was written."""
+        found = {
+            key[1] for known in (self.unread, self.before) for key in known if key[0] == numel and known[key]
+        }
+        return found.pop() if len(found) == 1 else None
 
 
-def _computes(kernel: Kernel) -> bool:
-    """A memset inside an op touches none of the op's tensors."""
-    return kernel.category in ("kernel", "op") and not (kernel.launch is not None and kernel.launch.is_graph)
+def _tensors(kernel: Kernel, seen: _Seen) -> tuple[tuple[Tensor, ...], Tensor | None]:
+    """What a kernel reads and writes; a memset inside an op touches none of the op's tensors."""
+    op = kernel.op
+    if op is None or kernel.category not in ("kernel", "op"):
+        return (), None
+    if kernel.launch is not None and kernel.launch.is_graph:
+        return (), None
+    if op.name in ("aten::cat", "aten::stack"):
+        return _joined(op, seen)
+    return reads_of(op), writes_of(op)
+
+
+def _joined(op: Op, seen: _Seen) -> tuple[tuple[Tensor, ...], Tensor | None]:
+    """A list of tensors is recorded without a dtype: that of one which a kernel wrote before."""
+    first = op.shapes[0] if op.shapes else None
+    shapes = [tuple(s) for s in first if is_shape(s) and s] if isinstance(first, list) else []
+    dtypes = {seen.dtype_of(math.prod(shape)) for shape in shapes} - {None}
+    if len(dtypes) != 1:
+        return (), None
+    dtype = str(dtypes.pop())
+    whole = sum(math.prod(shape) for shape in shapes)
+    return tuple(Tensor(shape, dtype) for shape in shapes), Tensor((whole,), dtype)

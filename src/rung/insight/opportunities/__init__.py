@@ -1,0 +1,9 @@
+"""Opportunities: what a fusion would save in a forward, as guesses to be checked."""
+
+from __future__ import annotations
+
+from rung.insight.opportunities.find import opportunities as opportunities
+from rung.insight.opportunities.opportunity import Opportunity as Opportunity
+from rung.insight.opportunities.opportunity import Prediction as Prediction
+
+__all__ = ["Opportunity", "Prediction", "opportunities"]

@@ -1,0 +1,65 @@
+"""Work between matrix products that one kernel for all would keep on the chip: a GLU, an attention."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from rung.insight.opportunities.opportunity import Opportunity
+from rung.insight.opportunities.predict import opportunity
+from rung.insight.opportunities.runs import base, kernels
+from rung.insight.opportunities.setting import Setting
+from rung.insight.work import Gemm
+
+ACTIVATIONS = ("gelu", "silu", "relu", "sigmoid")
+
+
+def glus(at: Setting) -> Iterator[Opportunity]:
+    """Each gated MLP whose gate and up products are kernels of their own.
+
+    They read one input; an activation and a product lie between them and the down product, and would ride in
+    the epilogue of one kernel for both.
+    """
+    products = _products(at)
+    for first, second, down in zip(products, products[1:], products[2:], strict=False):
+        gate, up, last = (_gemm(at, i) for i in (first, second, down))
+        if gate != up or (last.m, last.k) != (gate.m, gate.n):
+            continue
+        inner = [i for i in kernels(at.forward, first, down) if i != second]
+        if _gated(at, inner):
+            yield opportunity(at, "glu", "GLU", sorted((first, second, *inner)), "rung.glu.GLUMLP")
+
+
+def attentions(at: Setting) -> Iterator[Opportunity]:
+    """Each softmax(q @ k.T) @ v written out: the scores would never leave the chip."""
+    for scores, values in pairwise(_products(at)):
+        first, second = _gemm(at, scores), _gemm(at, values)
+        if (first.batch, first.m, first.n) != (second.batch, second.m, second.k):
+            continue
+        inner = kernels(at.forward, scores, values)
+        if any(at.rows[i].kind == "softmax" for i in inner):
+            who = "torch.nn.functional.scaled_dot_product_attention"
+            yield opportunity(at, "attention", "attention", [scores, *inner, values], who)
+
+
+def _products(at: Setting) -> list[int]:
+    return [i for i in kernels(at.forward) if at.rows[i].gemm is not None]
+
+
+def _gemm(at: Setting, i: int) -> Gemm:
+    gemm = at.rows[i].gemm
+    assert gemm is not None  # `_products` chose it by that
+    return gemm
+
+
+def _gated(at: Setting, inner: list[int]) -> bool:
+    """An activation and a product, as two kernels or as one that somebody fused, and nothing else."""
+    if not 1 <= len(inner) <= 2 or any(at.rows[i].kind != "pointwise" for i in inner):
+        return False
+    words = [word for i in inner for word in _words(at, i)]
+    return any(a in word for a in ACTIVATIONS for word in words) and any("mul" in word for word in words)
+
+
+def _words(at: Setting, i: int) -> list[str]:
+    row = at.rows[i]
+    return [*row.decoded.fields.get("ops", ()), base(row.op).lower(), row.name.lower()]

@@ -1,0 +1,53 @@
+"""What opportunities are judged by: kernels under their roof, the tensors between them, memory's speed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rung import units
+from rung.insight.forward import Forward, WorkRow
+from rung.insight.opportunities.flow import Flow, flow
+from rung.insight.roofline import Roofline
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """How fast a device moves bytes, read and written, and how we know."""
+
+    bytes_per_s: float
+    known: str
+
+    def ns(self, nbytes: int) -> int:
+        return round(nbytes / self.bytes_per_s * 1e9)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """`memory` is None where the speed of the device's memory is not known."""
+
+    roofline: Roofline
+    tensors: Flow
+    memory: Memory | None
+
+    @property
+    def forward(self) -> Forward:
+        return self.roofline.forward
+
+    @property
+    def rows(self) -> tuple[WorkRow, ...]:
+        return self.roofline.forward.rows
+
+
+def setting(roofline: Roofline) -> Setting:
+    """The setting of one forward."""
+    return Setting(roofline, flow(roofline.forward), _memory(roofline))
+
+
+def _memory(roofline: Roofline) -> Memory | None:
+    """The device's copy bandwidth; for a device nobody measured, the fastest kernel of the forward itself."""
+    if roofline.ceiling is not None:
+        speed = roofline.ceiling.bytes_per_s
+        how = "measured" if roofline.ceiling.source.startswith("measured") else "of its data sheet"
+        return Memory(speed, f"{units.byte_rate(speed)} {how}")
+    seen = [p.bytes_per_s for p in roofline.points if p.bytes_per_s and p.side == "memory"]
+    return Memory(max(seen), f"{units.byte_rate(max(seen))}, the fastest seen here") if seen else None
