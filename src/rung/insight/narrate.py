@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from rung import names, units
-from rung.insight.compare import Comparison
+from rung.insight.compare import Comparison, Fusion
 from rung.insight.forward import Forward, WorkRow
 from rung.insight.spread import Spread
 from rung.names.dtypes import dtype_of
@@ -17,7 +17,7 @@ def changed(diff: Comparison, *, times: bool = True) -> list[str]:
     return [
         *_other_work(diff),
         *_dtypes(diff),
-        *_fusions(diff),
+        *_fusions(diff, times),
         *_round_trips(diff),
         *_appeared(diff, times),
         *_replaced(diff, times),
@@ -59,15 +59,26 @@ def _dtypes(diff: Comparison) -> list[str]:
     )
 
 
-def _fusions(diff: Comparison) -> list[str]:
+def _fusions(diff: Comparison, times: bool) -> list[str]:
     """A sentence for all fusions of the same ops: a model has one in each layer."""
-    into: dict[tuple[str, ...], list[str]] = {}
+    alike: dict[tuple[str, ...], list[Fusion]] = {}
     for fusion in diff.fused:
-        into.setdefault(fusion.sources, []).append(fusion.into)
+        alike.setdefault(fusion.sources, []).append(fusion)
     return [
-        f"{units.listing(_grouped(sources))} became one kernel, {_others(kernels)}{_often(len(kernels))}"
-        for sources, kernels in into.items()
+        f"{units.listing(_grouped(sources))} became one kernel, {_others([f.into for f in fusions])}"
+        f"{_often(len(fusions))}{_saved(fusions) if times else ''}"
+        for sources, fusions in alike.items()
     ]
+
+
+def _saved(fusions: list[Fusion]) -> str:
+    """What it saved, and what the first trace alone let one expect."""
+    measured = sum(fusion.measured_ns for fusion in fusions)
+    guesses = [fusion.predicted.saved_ns for fusion in fusions]
+    known = [ns for ns in guesses if ns is not None]
+    said = f"{units.duration(abs(measured))} {'less' if measured >= 0 else 'more'}"
+    predicted = f" ({units.duration(sum(known))} less predicted)" if len(known) == len(guesses) else ""
+    return f": {said}{predicted}"
 
 
 def _grouped(sources: tuple[str, ...]) -> list[str]:

@@ -96,7 +96,16 @@ def diff_json(diff: Diff, a: str, b: str) -> dict[str, Any]:
         "same": list(diff.same),
         "gone": list(diff.gone),
         "new": list(diff.new),
-        "fused": [{"from": list(f.sources), "into": f.into} for f in diff.fused],
+        "fused": [
+            {
+                "from": list(f.sources),
+                "into": f.into,
+                "measured_saved_ns": f.measured_ns,
+                "predicted_saved_ns": f.predicted.saved_ns,
+                "assumption": f.predicted.assumption,
+            }
+            for f in diff.fused
+        ],
         "round_trips_removed": [
             {"tensor_bytes": t.tensor_bytes, "shape": list(t.shape), "between": list(t.between)}
             for t in diff.round_trips_removed
