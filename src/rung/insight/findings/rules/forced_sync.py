@@ -1,0 +1,98 @@
+"""The CPU waits for the GPU inside a step."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from rung import units
+from rung.insight.findings.case import Case
+from rung.insight.findings.finding import Sighting
+from rung.insight.findings.rule import Rule
+from rung.insight.findings.timeline import WAITS, alike, at_edge, calls, spent_ns
+from rung.insight.forward import Forward
+from rung.insight.spread import spread
+from rung.trace import Region, Trace
+from rung.trace.tables import Ints
+
+WORTH = 0.01
+"""Share of the wall time that the waits have to take."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """The waits of one instance: how many, how long, and how long the GPU then idled until its next work."""
+
+    calls: Ints
+    wait_ns: int
+    idle_ns: int
+
+
+def find(case: Case) -> Iterator[Sighting]:
+    for forward in case.forwards:
+        found = [_waiting(one) for one in alike(forward, case.instances(forward))]
+        times = spread(len(one.calls) for one in found).median
+        wait = spread(one.wait_ns for one in found).median
+        if times and wait >= WORTH * forward.wall_ns.median:
+            yield _sighting(case.trace, forward, found, times)
+
+
+def _waiting(region: Region) -> _Waiting:
+    rows = calls(region, WAITS)
+    rows = rows[[not at_edge(region.trace, row) for row in rows.tolist()]]
+    return _Waiting(rows, spent_ns(region.trace, rows), _idle_behind(region.trace, rows))
+
+
+def _idle_behind(trace: Trace, rows: Ints) -> int:
+    """How long the GPU has nothing to do from the end of each wait to its next work."""
+    table = trace.tables.kernels
+    start = table.start_ns[table.timed]
+    done = np.maximum.accumulate(start + table.dur_ns[table.timed]) if len(start) else start
+    ends = (trace.tables.calls.start_ns + trace.tables.calls.dur_ns)[rows]
+    after = np.unique(np.searchsorted(start, ends))
+    after = after[(after > 0) & (after < len(start))]
+    return int(np.maximum(start[after] - done[after - 1], 0).sum())
+
+
+def _sighting(trace: Trace, forward: Forward, found: list[_Waiting], times: int) -> Sighting:
+    wait, idle = (
+        spread(values).median for values in zip(*((o.wait_ns, o.idle_ns) for o in found), strict=True)
+    )
+    typical = next(one for one in found if len(one.calls) == times)
+    by = _by(trace, typical.calls)
+    first = next(iter(by))
+    behind = f"; the GPU then idles {units.duration(idle)} until its next work" if idle else ""
+    return Sighting(
+        title=f"the CPU waits for the GPU {units.count(times, 'time')} inside {forward.region}, "
+        f"{units.duration(wait)} in all, mostly in {first}{behind}",
+        advice="Move what needs the number (.item(), printing, a copy to the host, a shape that depends on "
+        "data) out of the step, or copy pinned and non_blocking.",
+        forward=forward,
+        cost_ns=idle,
+        evidence={"waits": times, "wait_ns": wait, "gpu_idle_behind_ns": idle, "by": by},
+    )
+
+
+def _by(trace: Trace, rows: Ints) -> dict[str, int]:
+    """How often each kind of wait occurs: the call, and the outermost op around it."""
+    table, ops = trace.tables.calls, trace.tables.ops
+    tally: Counter[str] = Counter()
+    for row in rows.tolist():
+        op = int(table.op[row])
+        while op >= 0 and ops.parent[op] >= 0:
+            op = int(ops.parent[op])
+        tally[f"{table.name[row]} of {ops.name[op]}" if op >= 0 else table.name[row]] += 1
+    return dict(tally.most_common())
+
+
+RULE = Rule(
+    id="forced-sync",
+    topic="launch",
+    shows="`cudaStreamSynchronize` or its like inside a step: `.item()`, `aten::nonzero`, a pageable copy.",
+    means="The CPU waits for the GPU, and afterwards the GPU waits for the CPU.",
+    do="Move it out of the step.",
+    find=find,
+)

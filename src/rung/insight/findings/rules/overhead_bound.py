@@ -1,0 +1,97 @@
+"""The GPU waits for the CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from rung import units
+from rung.insight.bound import IDLE
+from rung.insight.findings.case import Case
+from rung.insight.findings.finding import Sighting
+from rung.insight.findings.rule import Rule
+from rung.insight.findings.timeline import in_ops_ns, others_busy_ns
+from rung.insight.forward import Forward
+from rung.insight.spread import spread
+
+
+def find(case: Case) -> Iterator[Sighting]:
+    for forward, bound in zip(case.forwards, case.bounds, strict=True):
+        if bound.limit == "overhead-bound":
+            others = others_busy_ns(forward.example)
+            if forward.gpu_busy_ns.median + others < (1 - IDLE) * forward.wall_ns.median:
+                yield _sighting(forward, others)
+
+
+def _sighting(forward: Forward, others: int) -> Sighting:
+    busy, wall = forward.gpu_busy_ns.median, forward.wall_ns.median
+    idle, spacing = wall - busy - others, launch_spacing_ns(forward)
+    kernel = spread(row.dur_ns.median for row in forward.rows).median
+    return Sighting(
+        title=f"the GPU idles {units.percent(idle / wall)} of the time, {units.duration(idle)} of "
+        f"{units.duration(wall)}: {_launches(forward, spacing, kernel)}{_elsewhere(forward)}",
+        advice=_advice(forward),
+        forward=forward,
+        cost_ns=idle,
+        evidence={
+            "gpu_idle_share": forward.gpu_idle_share,
+            "gpu_busy_ns": busy,
+            "busy_for_others_ns": others,
+            "wall_ns": wall,
+            "launches": forward.launches,
+            "launch_spacing_ns": spacing,
+            "kernel_ns": kernel,
+            "cpu_in_ops_ns": in_ops_ns(forward.example),
+            "speed_up": wall / busy,
+        },
+    )
+
+
+def _launches(forward: Forward, spacing: int | None, kernel: int) -> str:
+    rhythm = f", {units.duration(spacing)} apart" if spacing is not None else ""
+    what = "a kernel" if len(forward.rows) == 1 else "kernels"
+    return f"{units.count(forward.launches, 'launch')}{rhythm}, for {what} of {units.duration(kernel)}"
+
+
+OUTSIDE = 0.25
+"""Share of the time in ops below which it is not launching that keeps the CPU busy."""
+
+
+def _is_elsewhere(forward: Forward) -> bool:
+    return in_ops_ns(forward.example) < OUTSIDE * forward.example.wall_ns
+
+
+def _elsewhere(forward: Forward) -> str:
+    in_ops = units.duration(in_ops_ns(forward.example))
+    return f"; the CPU is in ops for {in_ops} only" if _is_elsewhere(forward) else ""
+
+
+def _advice(forward: Forward) -> str:
+    if _is_elsewhere(forward):
+        return (
+            "Look at what Python does outside of ops (loading data, compiling, waiting): record with stacks."
+        )
+    busy, wall = forward.gpu_busy_ns.median, forward.wall_ns.median
+    return (
+        "Launch less, or do more with each launch: a CUDA graph, fused kernels, a bigger batch. With its GPU "
+        f"work alone this would take {units.duration(busy)}, {wall / busy:.1f}x faster."
+    )
+
+
+def launch_spacing_ns(forward: Forward) -> int | None:
+    """Median time from one launch's start to the next one's; None for a single launch."""
+    launches = forward.example.trace.tables.launches
+    rows = forward.example.launches.rows
+    starts = np.sort(launches.start_ns[rows[launches.timed[rows]]])
+    return spread(np.diff(starts).tolist()).median if len(starts) > 1 else None
+
+
+RULE = Rule(
+    id="overhead-bound",
+    topic="limit",
+    shows="The GPU works a small part of the region's wall time, and launches follow one another on the CPU.",
+    means="The CPU launches more slowly than the GPU runs.",
+    do="Make the work bigger, fuse ops, or capture them in a CUDA graph.",
+    find=find,
+)
