@@ -11,11 +11,15 @@ from rung.trace.tables import Ints
 OPAQUE = frozenset({"gemm", "attention", "convolution", "normalization", "softmax"})
 """Kinds whose ops do one piece of work, whatever small ops they call on the way (`addmm` copies its bias)."""
 
+COPYING = frozenset(f"aten::{name}" for name in ("copy_", "_to_copy", "clone", "fill_", "zero_"))
+"""Ops that only move or set bytes. An op that computes calls them on its own behalf: `mul` converts a number,
+`sum` clears its result."""
+
 
 def stand_ins(name: list[str], parent: Ints) -> Ints:
     """Rows of the innermost compute ops, given each op's name and parent row (parents come first).
 
-    Metadata ops are no compute ops. An opaque op stands for all that happens inside it, unless an opaque op
+    Metadata ops are no compute ops. A copy inside an innermost op that computes is a part of it. An opaque op stands for all that happens inside it, unless an opaque op
     inside does the same work: `aten::linear` calls `aten::addmm`.
     """
     kinds = {n: _kind(n) for n in dict.fromkeys(name)}
@@ -23,7 +27,11 @@ def stand_ins(name: list[str], parent: Ints) -> Ints:
     opaque = np.array([kinds[n] in OPAQUE for n in name], dtype=bool)
     holds_compute = _has_descendant(parent, compute)
     holds_opaque = _has_descendant(parent, opaque)
-    chosen = np.where(opaque, ~holds_opaque, compute & ~holds_compute)
+    copying = np.array([n in COPYING for n in name], dtype=bool)
+    computes = compute & ~copying
+    innermost = computes & ~_has_descendant(parent, computes)
+    moves = copying & ~holds_compute & ~_has_ancestor(parent, innermost)
+    chosen = np.where(opaque, ~holds_opaque, innermost | moves)
     inside_opaque = _has_ancestor(parent, opaque & chosen)
     return np.flatnonzero(chosen & ~inside_opaque)
 
