@@ -44,11 +44,11 @@ def test_an_op_that_does_one_piece_of_work_stands_for_what_it_calls() -> None:
 
 
 def test_a_copy_on_behalf_of_an_op_that_computes_is_a_part_of_it() -> None:
-    """`scores * 0.25` converts the number; a mean clears its sum; a copy of a matrix before its product is work."""
+    """`scores * 0.25` converts the number, a mean clears its sum; a matrix copied for its product is work."""
     trace = read(
         op("aten::mul", 0, 30), op("aten::to", 2, 10), op("aten::_to_copy", 3, 8), op("aten::copy_", 5, 4),
         op("aten::mean", 40, 30), op("aten::sum", 42, 20), op("aten::fill_", 45, 2), op("aten::div_", 64, 4),
-        op("aten::matmul", 80, 30), op("aten::clone", 82, 10), op("aten::copy_", 85, 4), op("aten::bmm", 95, 10),
+        op("aten::matmul", 80, 30), op("aten::clone", 82, 10), op("aten::copy_", 85, 4), op("aten::bmm", 95, 9),
         op("aten::clone", 120, 9), op("aten::copy_", 125, 3),
     )  # fmt: skip
     assert [(k.name, k.start_ns) for k in trace.kernels] == [

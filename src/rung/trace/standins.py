@@ -19,8 +19,9 @@ COPYING = frozenset(f"aten::{name}" for name in ("copy_", "_to_copy", "clone", "
 def stand_ins(name: list[str], parent: Ints) -> Ints:
     """Rows of the innermost compute ops, given each op's name and parent row (parents come first).
 
-    Metadata ops are no compute ops. A copy inside an innermost op that computes is a part of it. An opaque op stands for all that happens inside it, unless an opaque op
-    inside does the same work: `aten::linear` calls `aten::addmm`.
+    Metadata ops are no compute ops. A copy inside an innermost op that computes is a part of it. An opaque op
+    stands for all that happens inside it, unless an opaque op inside does the same work: `aten::linear` calls
+    `aten::addmm`.
     """
     kinds = {n: _kind(n) for n in dict.fromkeys(name)}
     compute = np.array([kinds[n] is not None for n in name], dtype=bool)
