@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
@@ -77,6 +77,37 @@ def compare(a: Forward, b: Forward) -> Comparison:
     )
 
 
+def rows_of(forward: Forward, wanted: Iterable[str]) -> list[WorkRow]:
+    """The first rows of these names, each as often as it is wanted."""
+    left = Counter(wanted)
+    found = []
+    for row in forward.rows:
+        if left[row.name]:
+            left[row.name] -= 1
+            found.append(row)
+    return found
+
+
+def unfused(found: Comparison) -> tuple[list[WorkRow], list[WorkRow]]:
+    """Work of A that went, and work of B that came, without being part of a fusion."""
+    sources = Counter(op for fusion in found.fused for op in fusion.sources)
+    into = Counter(fusion.into for fusion in found.fused)
+    gone = [(row.op or row.name, row) for row in rows_of(found.a, found.gone)]
+    new = [(row.name, row) for row in rows_of(found.b, found.new)]
+    return _without(sources, gone), _without(into, new)
+
+
+def _without(known: Counter[str], rows: list[tuple[str, WorkRow]]) -> list[WorkRow]:
+    """The rows that are left when each known key has taken as many of its kernels as it counts."""
+    left = []
+    for key, row in rows:
+        if known[key] and row.category in ("kernel", "op"):
+            known[key] -= 1
+        else:
+            left.append(row)
+    return left
+
+
 def _foretelling(a: Forward) -> Callable[[list[WorkRow]], Prediction]:
     """What rows of A would save as one kernel. The setting is made once, and only for what needs it."""
     at = cache(lambda: setting(roofline(a, ceiling_of(a.example.trace))))
@@ -89,12 +120,7 @@ def _foretelling(a: Forward) -> Callable[[list[WorkRow]], Prediction]:
 
 
 def _in_order(forward: Forward, wanted: Counter[str]) -> tuple[str, ...]:
-    left, names = wanted.copy(), []
-    for row in forward.rows:
-        if left[row.name]:
-            left[row.name] -= 1
-            names.append(row.name)
-    return tuple(names)
+    return tuple(row.name for row in rows_of(forward, wanted.elements()))
 
 
 def _replaced(

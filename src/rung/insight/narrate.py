@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from rung import names, units
-from rung.insight.compare import Comparison, Fusion
+from rung.insight.compare import Comparison, Fusion, rows_of, unfused
 from rung.insight.forward import Forward, WorkRow
-from rung.insight.spread import Spread
 from rung.names.dtypes import dtype_of
 
 
@@ -33,7 +32,7 @@ def unchanged(diff: Comparison, *, times: bool = True) -> list[str]:
     found = _same_kernels(diff)
     if diff.a.launches == diff.b.launches and diff.a.launches:
         found.append(f"{units.count(diff.a.launches, 'launch')} a forward")
-    if times and _overlap(diff.a.gpu_busy_ns, diff.b.gpu_busy_ns) and diff.a.gpu_busy_ns.median:
+    if times and diff.a.gpu_busy_ns.meets(diff.b.gpu_busy_ns) and diff.a.gpu_busy_ns.median:
         found.append(f"GPU time, within its spread: {units.duration(diff.b.gpu_busy_ns.median)}")
     return found
 
@@ -108,7 +107,7 @@ def _appeared(diff: Comparison, times: bool) -> list[str]:
     """Copies and memsets that A does without, with the kernel that follows them."""
     found: dict[tuple[str, str], list[WorkRow]] = {}
     rows = diff.b.rows
-    for row in _rows(diff.b, diff.new):
+    for row in rows_of(diff.b, diff.new):
         if row.category in ("copy", "memset"):
             moved = f" of {units.size(row.work.nbytes)}" if row.work.nbytes is not None else ""
             behind = rows[next(i for i, r in enumerate(rows) if r is row) + 1 :]
@@ -119,27 +118,8 @@ def _appeared(diff: Comparison, times: bool) -> list[str]:
 
 
 def _replaced(diff: Comparison, times: bool) -> list[str]:
-    """Work that went, and kernels that came, without being part of a fusion."""
-    fused = Counter(op for fusion in diff.fused for op in fusion.sources)
-    into = Counter(fusion.into for fusion in diff.fused)
-    left = _rows(diff.a, diff.gone)
-    gone = [
-        *(row for row in left if not _is_kernel(row)),
-        *_without(fused, [(row.op or row.name, row) for row in left if _is_kernel(row)]),
-    ]
-    new = _without(into, [(row.name, row) for row in _rows(diff.b, diff.new) if _is_kernel(row)])
-    return [*_listed("gone", gone, times), *_listed("new", new, times)]
-
-
-def _without(known: Counter[str], rows: list[tuple[str, WorkRow]]) -> list[WorkRow]:
-    """The rows that are left when each known key has taken as many of its rows as it counts."""
-    left = []
-    for key, row in rows:
-        if known[key]:
-            known[key] -= 1
-        else:
-            left.append(row)
-    return left
+    gone, new = unfused(diff)
+    return [*_listed("gone", gone, times), *_listed("new", [row for row in new if _is_kernel(row)], times)]
 
 
 def _listed(word: str, rows: list[WorkRow], times: bool) -> list[str]:
@@ -155,17 +135,6 @@ def _told(what: str, rows: list[WorkRow], times: bool) -> str:
     several = len(rows) > 1
     took = f", {units.duration(sum(row.dur_ns.median for row in rows))}" if times else ""
     return f"{f'{len(rows)} x ' if several else ''}{what}{took}{' in all' if several and times else ''}"
-
-
-def _rows(forward: Forward, wanted: tuple[str, ...]) -> list[WorkRow]:
-    """The first rows of these names, each as often as it is wanted."""
-    left = Counter(wanted)
-    found = []
-    for row in forward.rows:
-        if left[row.name]:
-            left[row.name] -= 1
-            found.append(row)
-    return found
 
 
 def _is_kernel(row: WorkRow) -> bool:
@@ -214,22 +183,16 @@ def _times(diff: Comparison) -> list[str]:
         ("GPU busy", diff.a.gpu_busy_ns, diff.b.gpu_busy_ns),
         ("CPU", diff.a.cpu_ns, diff.b.cpu_ns),
     ):
-        if a.median and b.median and not _overlap(a, b):
+        if a.median and b.median and not a.meets(b):
             shown = f"{units.duration(a.median)} -> {units.duration(b.median)}"
             found.append(f"{label} a forward: {shown} ({units.change(a.median, b.median)})")
     return found
 
 
-def _overlap(a: Spread, b: Spread) -> bool:
-    """Whether the better halves of two spreads meet. The worse halves are left out: what disturbs a step (the
-    profiler's own first step, a throttled clock) only ever makes it longer."""
-    return a.low <= b.median and b.low <= a.median
-
-
 def _same_kernels(diff: Comparison) -> list[str]:
     """The common work by kind: `3 GEMMs, name for name`."""
     kinds: Counter[str] = Counter()
-    for row in _rows(diff.a, diff.same):
+    for row in rows_of(diff.a, diff.same):
         kinds[row.kind] += 1
     found = []
     for kind, n in kinds.items():

@@ -20,6 +20,11 @@ class Spread:
         """Whether the values differ by more than a tenth of the median."""
         return self.high - self.low > self.median / 10
 
+    def meets(self, other: Spread) -> bool:
+        """Whether the better halves of two spreads meet. The worse halves are left out: what disturbs a step
+        (the profiler's own first step, a throttled clock) only ever makes it longer."""
+        return self.low <= other.median and other.low <= self.median
+
 
 def spread(values: Iterable[int]) -> Spread:
     """The spread of at least one value.
