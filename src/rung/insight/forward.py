@@ -96,7 +96,7 @@ class Forward:
         """The rows of `example`'s views: they rewrite shape and stride and launch nothing."""
         trace = self.example.trace
         rows = trace.tables.regions.ops.of(self.example.row)
-        idle = rows[~_at_work(trace)[rows]]
+        idle = rows[~at_work(trace)[rows]]
         return idle[[trace.tables.ops.name[row] in VIEWS for row in idle.tolist()]]
 
     @property
@@ -243,7 +243,7 @@ def forward(trace: Trace, region: str | None = None, step: int | None = None) ->
     )
 
 
-def _at_work(trace: Trace) -> Bools:
+def at_work(trace: Trace) -> Bools:
     """Which ops put work on the device (or are the work, on a CPU), by themselves or by an op inside."""
     ops, found = trace.tables.ops, np.zeros(len(trace.tables.ops.name), dtype=bool)
     rows = np.unique(np.concatenate([trace.tables.launches.op, trace.tables.kernels.op]))

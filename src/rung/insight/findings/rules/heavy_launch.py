@@ -1,0 +1,43 @@
+"""Launches that ask for the kernel's occupancy first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from rung import units
+from rung.insight.findings.case import Case
+from rung.insight.findings.finding import Sighting
+from rung.insight.findings.rule import Rule
+from rung.insight.forward import Forward
+
+
+def find(case: Case) -> Iterator[Sighting]:
+    for forward in case.forwards:
+        if any(row.occupancy_query for row in forward.rows):
+            yield _sighting(forward)
+
+
+def _sighting(forward: Forward) -> Sighting:
+    kinds = Counter(str(row.kind) for row in forward.rows if row.occupancy_query)
+    asked, launched = kinds.total(), sum(row.category == "kernel" for row in forward.rows)
+    who = units.count(asked, "GEMM" if set(kinds) == {"gemm"} else "kernel")
+    others = "; the others launch directly" if launched > asked else ""
+    return Sighting(
+        title=f"{who} {'asks' if asked == 1 else 'ask'} for the kernel's occupancy right before the launch: "
+        f"the library sizes the grid{others}",
+        advice="Nothing to do: it is how the library adapts the launch to this device.",
+        forward=forward,
+        evidence={"asked": asked, "kernels": launched, "kinds": dict(kinds)},
+    )
+
+
+RULE = Rule(
+    id="heavy-launch",
+    topic="launch",
+    shows="an occupancy query (`cudaOccupancyMaxActiveBlocksPerMultiprocessor`) before a launch.",
+    means="The kernel is launched adaptively, as GEMMs and convolutions are: its grid depends on the device.",
+    do="Nothing; a CUDA graph asks once, when it is captured.",
+    find=find,
+    explains=True,
+)
