@@ -151,12 +151,11 @@ def test_diff_in_json(capsys: pytest.CaptureFixture[str]) -> None:
     found = as_json(["diff", a, b], capsys)
     fits(found, DIFF)
     assert (found["a"], found["b"], found["region"]) == (str(a), str(b), "mlp_fwd")
-    assert found["fused"] == [
-        {
-            "from": ["aten::_unsafe_view", "aten::gelu", "aten::mul"],
-            "into": "triton_poi_fused__unsafe_view_gelu_mul_0",
-        }
-    ]
+    (fused,) = found["fused"]
+    assert fused["from"] == ["aten::_unsafe_view", "aten::gelu", "aten::mul"]
+    assert fused["into"] == "triton_poi_fused__unsafe_view_gelu_mul_0"
+    assert fused["measured_saved_ns"] == 29_856 + 36_031 - 37_664
+    assert fused["predicted_saved_ns"] == pytest.approx(fused["measured_saved_ns"], rel=0.25)
     assert found["round_trips_removed"] == [
         {"tensor_bytes": 50_331_648, "shape": [64, 128, 3072], "between": ["aten::gelu", "aten::mul"]}
     ]
