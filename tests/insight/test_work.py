@@ -54,7 +54,8 @@ def test_flop_counts_a_multiplication_and_an_addition_for_each_term() -> None:
         ("aten::bmm", tensors([7, 2, 3], [7, 3, 5]), Tensor((7, 2, 5), "float")),
         ("aten::mul", tensors([4, 1], [3]), Tensor((4, 3), "float")),
         ("aten::mul", tensors([4], [3]), None),
-        ("aten::mul", {"Input Dims": [[4], [4]], "Input type": ["float", BF16]}, None),
+        ("aten::mul", {"Input Dims": [[4], [4]], "Input type": ["float", BF16]}, Tensor((4,), "float")),
+        ("aten::mul", {"Input Dims": [[4], [4]], "Input type": ["float", "mystery"]}, None),
         ("aten::sum", tensors([4]), None),
         ("aten::mul", {}, None),
     ],
@@ -71,7 +72,7 @@ def test_bytes_of_pointwise_work_are_each_input_once_and_the_output_once() -> No
     ).rows
     assert gelu.work.nbytes == (64 + 64) * 4
     assert mul.work.nbytes == (64 + 8 + 64) * 4
-    assert (mm.work.nbytes, mm.work.flop) == (None, 1024)
+    assert (mm.work.nbytes, mm.work.flop) == (3 * 64 * 4, 1024)
     assert gelu.bytes_per_s == pytest.approx(512 / 5e-6)
     assert mm.flop_per_s == pytest.approx(1024 / 5e-6)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any, TypeGuard
 
 from rung.trace import Op
 
@@ -31,10 +33,12 @@ DTYPE_BYTES = {
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """A shape and the dtype's C++ name."""
+    """A shape, the dtype's C++ name (empty if unknown), and how many elements of the shape share one in
+    memory: the product of the dimensions with stride 0, as `expand` leaves them."""
 
     shape: tuple[int, ...]
     dtype: str
+    shared: int = 1
 
     @property
     def numel(self) -> int:
@@ -42,21 +46,107 @@ class Tensor:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of a dense tensor of this shape."""
-        return self.numel * DTYPE_BYTES[self.dtype]
+        """Bytes of memory it takes, without gaps."""
+        return self.numel // self.shared * DTYPE_BYTES[self.dtype]
 
 
 def inputs(op: Op) -> list[Tensor]:
     """The op's tensor inputs of known dtype, in order; scalars and absent inputs are left out."""
-    found = []
-    for shape, dtype in zip(op.shapes, op.dtypes, strict=False):
-        known = is_shape(shape) and isinstance(dtype, str) and dtype in DTYPE_BYTES
-        if known and not (shape == [] and dtype in _SCALAR_DTYPES):
-            found.append(Tensor(tuple(shape), dtype))
-    return found
+    return [t for t in call_of(op).tensors if t is not None and t.dtype]
 
 
-def is_shape(dims: object) -> bool:
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What an op was called with, position by position of its schema.
+
+    `tensors` has None for scalars, absent tensors and lists; `lists` the shapes of a list of tensors, whose
+    dtype is not recorded; `texts` the scalars as Python would write them, `""` where they were not recorded.
+    `strange` says that a tensor is of a dtype not known here (quantised, say), so that nothing can be
+    counted.
+    """
+
+    name: str
+    tensors: tuple[Tensor | None, ...]
+    lists: tuple[tuple[tuple[int, ...], ...] | None, ...]
+    texts: tuple[str, ...]
+    strange: bool = False
+
+    def tensor(self, at: int) -> Tensor | None:
+        return self.tensors[at] if at < len(self.tensors) else None
+
+    def given(self, *at: int) -> list[Tensor] | None:
+        """The tensors at these positions; None if one is absent."""
+        found = [self.tensor(i) for i in at]
+        return None if None in found else [t for t in found if t is not None]
+
+    def some(self, *at: int) -> list[Tensor]:
+        """The tensors at these positions that are there."""
+        return [t for i in at if (t := self.tensor(i)) is not None]
+
+    def list(self, at: int) -> tuple[tuple[int, ...], ...] | None:
+        return self.lists[at] if at < len(self.lists) else None
+
+    def text(self, at: int) -> str:
+        return self.texts[at] if at < len(self.texts) else ""
+
+    def numbers(self, at: int) -> tuple[int, ...] | None:
+        """`"[1, 2]"` as (1, 2), `"3"` as (3,); None if it is not recorded."""
+        words = self.text(at).strip("[]").split(",")
+        try:
+            return tuple(int(word) for word in words)
+        except ValueError:
+            return () if self.text(at) == "[]" else None
+
+    def flag(self, at: int) -> bool | None:
+        return {"True": True, "False": False}.get(self.text(at))
+
+
+def call_of(op: Op) -> Call:
+    """What an op was called with, decoded once."""
+    args = op.args
+    dims, types, strides, texts = (
+        value if isinstance(value := args.get(key), list) else []
+        for key in ("Input Dims", "Input type", "Input Strides", "Concrete Inputs")
+    )
+    dims = dims or (value if isinstance(value := args.get("Input dims"), list) else [])
+    rows = list(zip_longest(dims, types[: len(dims)], strides[: len(dims)]))
+    return Call(
+        op.name,
+        tuple(_tensor(*row) for row in rows),
+        tuple(_shapes(shape) for shape, *_ in rows),
+        tuple(text if isinstance(text, str) else "" for text in texts),
+        bool(types)
+        and any(shape and is_shape(shape) and dtype not in DTYPE_BYTES for shape, dtype, _ in rows),
+    )
+
+
+def _tensor(shape: object, dtype: object, strides: object) -> Tensor | None:
+    """A tensor; None for a scalar, an absent tensor and what is no shape."""
+    known = dtype if isinstance(dtype, str) and dtype in DTYPE_BYTES else ""
+    if not is_shape(shape) or (shape == [] and (not known or known in _SCALAR_DTYPES)):
+        return None
+    return Tensor(tuple(shape), known, _shared(shape, strides))
+
+
+def _shared(shape: list[int], strides: object) -> int:
+    """How many elements of a shape share one in memory."""
+    if not is_list(strides) or len(strides) != len(shape):
+        return 1
+    return math.prod(n for n, stride in zip(shape, strides, strict=True) if stride == 0 and n)
+
+
+def _shapes(dims: object) -> tuple[tuple[int, ...], ...] | None:
+    """The shapes of a list of tensors."""
+    if not is_list(dims) or not dims or not all(is_shape(inner) for inner in dims):
+        return None
+    return tuple(map(tuple, dims))
+
+
+def is_list(value: object) -> TypeGuard[list[Any]]:
+    return isinstance(value, list)
+
+
+def is_shape(dims: object) -> TypeGuard[list[int]]:
     """Whether an entry of `Input Dims` is one tensor's shape: of a list of tensors it is a list of shapes."""
     return isinstance(dims, list) and all(isinstance(n, int) and n >= 0 for n in dims)
 

@@ -1,7 +1,8 @@
 """What a device can do at most: the fastest copy and the fastest matrix products it was seen to do.
 
-Inputs are random, since a product of zeros draws less power and runs at a higher clock. A time is that of the
-fastest of repeated calls: a ceiling is what nothing exceeds, and short work runs before the power cap sets in.
+Inputs are random, since a product of zeros draws less power and runs at a higher clock. What counts is the
+fastest of several rounds: a ceiling is what nothing exceeds, and short work runs before the power cap sets
+in.
 """
 
 from __future__ import annotations
@@ -37,9 +38,13 @@ SIZES = {"cuda": (4096, 8192), "cpu": (512, 1024)}
 COPY_BYTES = {"cuda": 1 << 30, "cpu": 1 << 28}
 """Beyond the cache, which would flatter."""
 
-CALLS = 20
+CALLS = 5
+"""Calls in a row that are timed at once: what an event adds, some µs, would be 2 % of a 4096 product in bf16
+on an H200. Many more would meet its power cap."""
+
+ROUNDS = 5
 PATIENCE_S = 0.6
-"""For the calls of one measurement: a 8192 product in fp64 takes a second where a GPU has few such units."""
+"""For the rounds of one measurement: a 8192 product in fp64 takes a second where a GPU has few such units."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +94,7 @@ def _copy(device: torch.device) -> float:
 
 
 def _product(device: torch.device, dtype: str, n: int) -> float:
-    """FLOP a second of an [n, n] x [n, n] product, the right matrix stored as `nn.Linear` stores its weight."""
+    """FLOP a second of an product of two [n, n], the right one stored as `nn.Linear` stores its weight."""
     torch = require_torch()
     a, b = (_random(torch, n, dtype, device) for _ in range(2))
     with _tf32(torch, dtype):
@@ -128,30 +133,32 @@ def _tf32(torch: Any, dtype: str) -> Iterator[None]:
 
 
 def _fastest_s(device: torch.device, run: Run) -> float:
-    """Seconds of the fastest of up to `CALLS` calls after a first one, which sets up the library."""
+    """Seconds a call of the fastest of some rounds, after a first call that sets up the library."""
     run()
     clock = _cuda_ns if device.type == "cuda" else _cpu_ns
     fastest, begin = clock(device, run), time.monotonic()
-    for _ in range(CALLS - 1):
+    for _ in range(ROUNDS - 1):
         if time.monotonic() - begin > PATIENCE_S:
             break
         fastest = min(fastest, clock(device, run))
-    return max(fastest, 1) / 1e9
+    return max(fastest, 1) / CALLS / 1e9
 
 
-def _cpu_ns(_: torch.device, run: Run) -> int:
+def _cpu_ns(device: torch.device, run: Run) -> int:
     begin = time.perf_counter_ns()
-    run()
+    for _ in range(CALLS):
+        run()
     return time.perf_counter_ns() - begin
 
 
 def _cuda_ns(device: torch.device, run: Run) -> int:
-    """Between two events on the stream; they tell half microseconds apart."""
+    """Between two events on the stream."""
     torch = require_torch()
     first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     with torch.cuda.device(device):
         first.record()
-        run()
+        for _ in range(CALLS):
+            run()
         last.record()
         last.synchronize()
     milliseconds: float = first.elapsed_time(last)

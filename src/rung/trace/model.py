@@ -181,6 +181,11 @@ class Trace:
         return members(self.tables.kernels.launch, len(self.tables.launches.name))
 
     @cached_property
+    def op_work(self) -> Members:
+        """The rows of kernels whose innermost op each op is."""
+        return members(self.tables.kernels.op, len(self.tables.ops.name))
+
+    @cached_property
     def region_instance(self) -> list[int]:
         """For each region, how many of its name came before it."""
         counters: defaultdict[str, count[int]] = defaultdict(count)

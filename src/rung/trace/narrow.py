@@ -43,7 +43,7 @@ def narrow(
         end = tables.kernels.start_ns + np.maximum(tables.kernels.dur_ns, 1)
         kept &= tables.kernels.timed & (tables.kernels.start_ns < between[1]) & (end > between[0])
     narrowed = copy.copy(trace)
-    for name in ("ops", "launches", "kernels", "regions", "launch_work", "region_instance"):
+    for name in ("ops", "launches", "kernels", "regions", "launch_work", "op_work", "region_instance"):
         narrowed.__dict__.pop(name, None)  # made anew of the new tables
     narrowed.tables = _part(tables, kept, _launches(trace, kept, device is stream is None, between), between)
     return narrowed
