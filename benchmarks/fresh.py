@@ -13,19 +13,15 @@ import sys
 import time
 
 import torch
-from peers import MLPS, draw
+from peers import MLPS, compiled, draw, eager, plain
 
 
 def main() -> None:
     name, width, hidden, listed = sys.argv[1:5]
     rows = [int(number) for number in listed.split(",")]
     inputs = draw(max(rows), int(width), int(hidden), seed=0)
-    if name == "compile":
-        from peers import compiled, eager, plain
-
-        peer = plain(compiled(eager, dynamic=None))  # as it comes: it turns to dynamic shapes by itself
-    else:
-        peer = MLPS[name]()
+    # torch.compile as it comes: it turns to dynamic shapes by itself.
+    peer = plain(compiled(eager, dynamic=None)) if name == "compile" else MLPS[name]()
     taken = []
     with torch.inference_mode():
         for number in rows:

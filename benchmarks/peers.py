@@ -7,6 +7,7 @@ the forward that is timed. Whatever is not installed is left out.
 from __future__ import annotations
 
 import importlib.util
+import logging
 import types
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -99,8 +100,19 @@ def plain(function: Callable[..., Any]) -> Peer:
 def compiled(function: Callable[..., Any], mode: str | None = None, dynamic: bool | None = False) -> Any:
     """`function` under torch.compile. Of a code object of its own: what is compiled for one piece of code
     shares its limits, and every call walks through all of it."""
+    if mode is not None and mode.startswith("max-autotune"):
+        _quiet()
     copy = types.FunctionType(function.__code__.replace(), function.__globals__, function.__name__)
     return torch.compile(copy, mode=mode, dynamic=dynamic)
+
+
+def _quiet() -> None:
+    """max-autotune tells each of its choices and each that did not fit."""
+    import torch._inductor.select_algorithm as selecting
+
+    selecting.PRINT_AUTOTUNE = False
+    selecting.config.max_autotune_report_choices_stats = False
+    logging.getLogger("torch._inductor.select_algorithm").setLevel(logging.CRITICAL)
 
 
 def packed(multiply: Callable[[Any, Any], Any]) -> Peer:

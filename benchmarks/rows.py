@@ -75,20 +75,7 @@ def train(shape: Shape, names: Iterable[str], effort: Effort) -> Times:
 def memory(shape: Shape, names: Iterable[str], _: Effort) -> Times:
     """Peak of a training step above its inputs, and what a forward leaves for the backward."""
     inputs = _leaves(draw(*shape, seed=0))
-    found: Times = {}
-    for name, peer in _peers(names):
-        ready = peer(inputs)
-        _step(ready, inputs.dy)()
-        gc.collect()
-        torch.cuda.synchronize()
-        torch.cuda.reset_peak_memory_stats()
-        before = torch.cuda.memory_allocated()
-        y = ready.forward()
-        kept = torch.cuda.memory_allocated() - before - y.nbytes
-        torch.autograd.grad(y, ready.leaves, inputs.dy)
-        peak = torch.cuda.max_memory_allocated() - before
-        found[name] = {"peak MB": peak / 1e6, "activation MB": kept / 1e6}
-    return found
+    return {name: _bytes(peer(inputs), inputs.dy) for name, peer in _peers(names)}
 
 
 def glu_forward(rows: int, columns: int, effort: Effort) -> Times:
@@ -159,6 +146,19 @@ def _leaves(inputs: Inputs) -> Inputs:
 
 def _step(ready: Ready, dy: torch.Tensor) -> Call:
     return lambda: torch.autograd.grad(ready.forward(), ready.leaves, dy)
+
+
+def _bytes(ready: Ready, dy: torch.Tensor) -> dict[str, float]:
+    _step(ready, dy)()
+    gc.collect()
+    torch.cuda.synchronize()
+    torch.cuda.reset_peak_memory_stats()
+    before = torch.cuda.memory_allocated()
+    y = ready.forward()
+    kept = torch.cuda.memory_allocated() - before - y.nbytes
+    torch.autograd.grad(y, ready.leaves, dy)
+    peak = torch.cuda.max_memory_allocated() - before
+    return {"peak MB": peak / 1e6, "activation MB": kept / 1e6}
 
 
 def _pairs(rows: int, columns: int) -> list[tuple[torch.Tensor, torch.Tensor]]:

@@ -34,6 +34,12 @@ def test_without_peers_the_value_itself_is_limited() -> None:
     assert (one.ratio, one.met) == (3.5, False)
 
 
+@pytest.mark.parametrize(("ours", "met"), [(1.004, True), (1.006, False)])
+def test_a_ratio_has_two_digits(ours: float, met: bool) -> None:
+    (one,) = judge(Target("r", ("eager",), {"wall": 1.0}), {"rung": {"wall": ours}, "eager": {"wall": 1.0}})
+    assert one.met is met
+
+
 def test_what_was_not_measured_is_not_judged() -> None:
     assert judge(Target("r", ("quack",), {"burst": 1.0}), VALUES) == []
     assert judge(Target("r", ("eager",), {"wall": 1.0}), VALUES) == []
@@ -42,7 +48,7 @@ def test_what_was_not_measured_is_not_judged() -> None:
 
 def test_a_line_says_what_was_missed() -> None:
     (line,) = lines(Target("r", ("eager",), {"burst": 0.8, "steady": 0.8}, {"burst": 0.7}), VALUES)
-    said = "MISSED r rung / eager burst 0.8 (<= 0.8, aim 0.7 missed) steady 0.9! (<= 0.8)"
+    said = "MISSED r rung / eager burst 0.800 (<= 0.8, aim 0.7 missed) steady 0.900! (<= 0.8)"
     assert " ".join(line.split()) == said
     (line,) = lines(Target("r", ("compile",), aim={"burst": 0.5}), VALUES)
     assert line.startswith("aim met ")
