@@ -23,7 +23,7 @@ def gate_up(
     activation: str = "gelu_tanh", eager: bool = False, precision: str = "tf32",
 ) -> Spec:  # fmt: skip
     block = (tile.m, tile.n, tile.k, tile.stages, tile.group)
-    constants = (clear, activation, eager, save, precision, width, *block)
+    constants = (clear, activation, eager, save, precision, width, *block, False)
     return Spec(dtype, width > 1, constants, tile.warps, tile.stages)
 
 
@@ -52,7 +52,7 @@ def every(dtype: torch.dtype, precision: str) -> Iterator[tuple[str, Kernel, Spe
                 few = gate_up(dtype, tile, width=width, clear=True, precision=precision)
                 yield f"few{rows}x{tile.n}-{width}", table.GATE_UP, few, {"counters": "*i32"}
             tile = rules.down(which, rows)
-            constants = (precision, width, tile.m, tile.n, tile.k, tile.stages)
+            constants = (precision, width, tile.m, tile.n, tile.k, tile.stages, False)
             down = Spec(dtype, width > 1, constants, tile.warps, tile.stages)
             yield f"down{rows}-{width}", table.DOWN, down, {"counters": "*i32", "parts": "*fp32"}
         for tile in rules.portable(which, width):

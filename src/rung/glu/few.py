@@ -57,6 +57,6 @@ def _down(
         *(rows, columns, depth // width, weight.stride(0) // width, weight.stride(1)),
         *(int(bias is not None), splits, steps),
     )
-    constants = (precision(hidden.dtype), width, tile.m, tile.n, tile.k, tile.stages)
+    constants = (precision(hidden.dtype), width, tile.m, tile.n, tile.k, tile.stages, False)
     spec = Spec(hidden.dtype, width > 1, constants, tile.warps, tile.stages)
     DOWN.launch(spec, len(counters) * splits, arguments, device_index(hidden))

@@ -102,7 +102,7 @@ def _launch_portable(
 
     x, gate_weight, up_weight, gate_bias, up_bias, width = operands
     (rows, depth), columns = x.shape, gate_weight.shape[0]
-    constants = (counters is not None, *flags, precision(x.dtype), width, *block(tile))
+    constants = (counters is not None, *flags, precision(x.dtype), width, *block(tile), False)
     strides = [
         stride // width if tensor_dim == 0 else stride
         for tensor in (x, gate_weight, up_weight)

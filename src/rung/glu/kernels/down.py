@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import triton.language as tl
 
+from rung.glu.kernels.dependent import depend
 from rung.glu.kernels.math import dot, narrow
 
 
@@ -18,7 +19,7 @@ def _down(hidden, weight, bias, y, parts, counters, M: tl.int32, N: tl.int32, k:
 weight_row: tl.int64,
           weight_column: tl.int64, has_bias: tl.int32, splits: tl.int32, steps: tl.int32,
           PRECISION: tl.constexpr, W: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
-          STAGES: tl.constexpr):  # fmt: skip
+          STAGES: tl.constexpr, PDL: tl.constexpr):  # fmt: skip
     K = k * W
     tile = tl.program_id(0) // splits
     split = tl.program_id(0) % splits
@@ -39,6 +40,7 @@ weight_row: tl.int64,
         w_start = start
     ph = hidden + rm[:, None].to(tl.int64) * K + start + rk[None, :]
     pw = weight + rn[None, :] * (weight_row * W) + w_start + wk[:, None]
+    depend(PDL)
     acc = tl.zeros((BM, BN), tl.float32)
     for at in tl.range(start, stop, BK, num_stages=STAGES):
         in_k = rk < stop - at

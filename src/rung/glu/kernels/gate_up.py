@@ -11,6 +11,7 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
+from rung.glu.kernels.dependent import depend, release
 from rung.glu.kernels.math import dot, gated, narrow
 
 
@@ -41,7 +42,9 @@ def _gate_up(x, gate_weight, up_weight, gate_bias, up_bias, hidden, gate, up, co
              ACT: tl.constexpr, EAGER: tl.constexpr, SAVE: tl.constexpr, PRECISION: tl.constexpr,
              W: tl.constexpr,
              BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, STAGES: tl.constexpr,
-             GROUP: tl.constexpr):  # fmt: skip
+             GROUP: tl.constexpr, PDL: tl.constexpr):  # fmt: skip
+    depend(PDL)
+    release(PDL)
     if CLEAR:
         clear(counters, count)
     N = n * W
