@@ -48,7 +48,7 @@ def test_a_copy_on_behalf_of_an_op_that_computes_is_a_part_of_it() -> None:
     trace = read(
         op("aten::mul", 0, 30), op("aten::to", 2, 10), op("aten::_to_copy", 3, 8), op("aten::copy_", 5, 4),
         op("aten::mean", 40, 30), op("aten::sum", 42, 20), op("aten::fill_", 45, 2), op("aten::div_", 64, 4),
-        op("aten::matmul", 80, 30), op("aten::clone", 82, 9), op("aten::copy_", 85, 4), op("aten::bmm", 95, 9),
+        op("aten::matmul", 80, 30), op("aten::clone", 82, 9), op("aten::copy_", 85, 4), op("aten::mm", 95, 9),
         op("aten::clone", 120, 9), op("aten::copy_", 125, 3),
     )  # fmt: skip
     assert [(k.name, k.start_ns) for k in trace.kernels] == [
@@ -56,7 +56,7 @@ def test_a_copy_on_behalf_of_an_op_that_computes_is_a_part_of_it() -> None:
         ("aten::sum", 42_000),
         ("aten::div_", 64_000),
         ("aten::copy_", 85_000),
-        ("aten::bmm", 95_000),
+        ("aten::mm", 95_000),
         ("aten::copy_", 125_000),
     ]
 
