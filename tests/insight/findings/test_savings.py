@@ -48,6 +48,7 @@ class TestGLU:
     def test_a_compiled_mlp_has_one_kernel_less_to_save(self) -> None:
         (glu,) = seen(read_file(h200("03_mlp_compile")), "fusible-glu")
         assert glu.cost_ns == 37_664
+        assert glu.evidence["saved_bytes"] == 4 * 50_331_648  # gate and up, written and read
 
 
 def test_attention_written_out() -> None:

@@ -59,6 +59,7 @@ def flow(forward: Forward) -> Flow:
     reads, writes = [], []
     for row, kernel in enumerate(forward.example.work):
         read, written = _tensors(kernel, seen)
+        written = written or _left_over(read, forward.rows[row].work.nbytes)
         if kernel.kind != "gemm" and kernel.category != "memset":
             seen.products.clear()
         seen.read(read, row)
@@ -132,6 +133,12 @@ def _tensors(kernel: Kernel, seen: _Seen) -> tuple[tuple[Tensor, ...], Tensor | 
     if op.name in ("aten::cat", "aten::stack"):
         return _joined(op, seen)
     return reads_of(op), writes_of(op)
+
+
+def _left_over(read: tuple[Tensor, ...], nbytes: int | None) -> Tensor | None:
+    """What a compiler's kernel moves beyond what it reads is what it writes, over an input as large."""
+    left = nbytes - sum(t.nbytes for t in read) if nbytes is not None and read else 0
+    return next((tensor for tensor in read if tensor.nbytes == left), None)
 
 
 def _joined(op: Op, seen: _Seen) -> tuple[tuple[Tensor, ...], Tensor | None]:

@@ -25,8 +25,8 @@ class Lane:
     """Spans of one thread or stream by start, in ns since the timeline's start.
 
     `name` counts in the timeline's names. `depth` is how many spans of the lane lie around one. `row` is its
-    row in the table that `role` names (`region`, `op`, `launch`, `call`, `kernel`). `link` is the span, counted
-    over all lanes, that launched it; -1 for none.
+    row in the table that `role` names (`region`, `op`, `launch`, `call`, `kernel`). `link` is the span that
+    launched it, counted over all lanes; -1 for none.
     """
 
     label: str
