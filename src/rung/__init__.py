@@ -13,13 +13,14 @@ if TYPE_CHECKING:
     from rung.errors import RungError as RungError
     from rung.insight.diff import diff as diff
     from rung.insight.guess import guess as guess
+    from rung.insight.why import why as why
     from rung.recording import record as record
     from rung.trace import Trace as Trace
     from rung.trace import read as read
 
 __version__ = "0.1.0"
 
-__all__ = ["RungError", "Trace", "diff", "guess", "read", "record"]
+__all__ = ["RungError", "Trace", "diff", "guess", "read", "record", "why"]
 
 _HOME = {
     "RungError": "rung.errors",
@@ -28,6 +29,7 @@ _HOME = {
     "guess": "rung.insight.guess",
     "read": "rung.trace",
     "record": "rung.recording",
+    "why": "rung.insight.why",
 }
 
 

@@ -15,6 +15,7 @@ from rung.cli.name import name
 from rung.cli.read import read
 from rung.cli.record import RecordCommand, record
 from rung.cli.streams import steady
+from rung.cli.why import why
 from rung.errors import MachineError, RungError, UsageError
 from rung.show.plain import printable
 
@@ -51,6 +52,7 @@ app.command("record", cls=RecordCommand)(record)
 app.command("read")(read)
 app.command("diff")(diff)
 app.command("guess")(guess)
+app.command("why")(why)
 app.command("name")(name)
 
 INTERRUPTED = 130

@@ -37,7 +37,7 @@ def read(
 ) -> None:
     """Read a trace: op -> launch -> kernel, every kernel in plain words."""
     from rung import trace as traces
-    from rung.cli.progress import reading
+    from rung.cli.loading import load
     from rung.errors import UsageError
 
     if sql is not None and (region is not None or step is not None):
@@ -46,12 +46,9 @@ def read(
         _header(trace, json)
         return
     window = _window(between)
-    with reading(trace) as progress:
-        loaded = traces.read(
-            trace, cache=not no_cache, salvage=salvage, stacks=not no_stacks, progress=progress
-        )
-        if device is not None or stream is not None or window is not None:
-            loaded = traces.narrow(loaded, device=device, stream=stream, between=window)
+    loaded = load(trace, no_cache=no_cache, salvage=salvage, no_stacks=no_stacks)
+    if device is not None or stream is not None or window is not None:
+        loaded = traces.narrow(loaded, device=device, stream=stream, between=window)
     if sql is not None:
         _sql(loaded, sql, json)
     elif json:

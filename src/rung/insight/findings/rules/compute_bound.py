@@ -57,7 +57,7 @@ def _reached(rate: float | None, share: float | None, dtypes: list[str]) -> str:
     return f" at {units.flop_rate(rate)}{of_peak}"
 
 
-NEAR_PEAK = 0.7
+NEAR_PEAK = 0.8
 """cuBLAS reaches 0.82 of the data sheet on an 8192 cube in bf16 on an H200 (809 of 989 TFLOP/s)."""
 
 

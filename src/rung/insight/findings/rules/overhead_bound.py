@@ -74,8 +74,8 @@ def _advice(forward: Forward) -> str:
         )
     busy, wall = forward.gpu_busy_ns.median, forward.wall_ns.median
     return (
-        "Launch less, or do more with each launch: a CUDA graph, fused kernels, a bigger batch. With its GPU "
-        f"work alone this would take {units.duration(busy)}, {wall / busy:.1f}x faster."
+        "Launch less, or do more with each launch: a CUDA graph, fused kernels, a bigger batch. Its GPU work "
+        f"alone takes {units.duration(busy)}, {wall / busy:.1f}x less."
     )
 
 
