@@ -75,7 +75,7 @@ def _reason(slow: Sequence[Point], products: Sequence[Point]) -> tuple[str, str]
     if _is_mixed(slow, products):
         return (
             "the others multiply in 16 bits",
-            "Cast that op's inputs to the model's dtype, or run it under torch.autocast, unless it needs fp32.",
+            "Cast that op's inputs to the dtype of the others, or use torch.autocast, unless it needs fp32.",
         )
     if any(_on_tensor_cores(point) for point in products if _sort(point) in set(map(_sort, slow))):
         return (

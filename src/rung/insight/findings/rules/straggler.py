@@ -88,8 +88,8 @@ def _launch_to_start(trace: Trace, kernels: Ints) -> int:
 def _advice(rank: int, on_cpu: bool) -> str:
     if on_cpu:
         return (
-            f"See what rank {rank}'s CPU does before its collectives (host load, Python, data loading): fewer or "
-            "larger launches, a CUDA graph, or cores of its own."
+            f"See what rank {rank}'s CPU does before its collectives (host load, Python, data loading): "
+            "fewer or larger launches, a CUDA graph, or cores of its own."
         )
     return (
         f"Give rank {rank} as much work as the others: equal batches, equal sequence lengths, equal experts."
