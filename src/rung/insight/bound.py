@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rung import units
-from rung.insight.forward import Forward, WorkRow
+from rung.insight.ceilings import ceiling_of
+from rung.insight.forward import Forward
+from rung.insight.roofline import Point, Roofline, roofline
 
 Limit = Literal["overhead-bound", "compute-bound", "memory-bound", "mixed", "no-gpu"]
 
@@ -16,10 +18,6 @@ IDLE = 0.5
 
 WAITING = 0.1
 """From this share of idle time on, a faster kernel would in part only wait longer: neither side rules."""
-
-RIDGE = 300
-"""FLOP a byte. Above the bf16 ridge of A100 (312 TFLOP/s / 2.0 TB/s = 153), H100 (989 / 3.35 = 295), H200
-(989 / 4.8 = 206) and B200 (2250 / 8 = 281), dense peaks from NVIDIA's data sheets."""
 
 DOMINANT = 0.6
 """Share of the GPU's busy time from which one side rules."""
@@ -31,8 +29,11 @@ class Bound:
     sentence: str
 
 
-def bound(forward: Forward) -> Bound:
-    """What limits the median forward, from the GPU's idle share and the intensity of its kernels."""
+def bound(forward: Forward, placed: Roofline | None = None) -> Bound:
+    """What limits the median forward, from the GPU's idle share and the sides of its kernels on the roofline.
+
+    `placed` is that roofline, where it is at hand; else it is drawn for the trace's device.
+    """
     busy, wall = forward.gpu_busy_ns.median, forward.wall_ns.median
     if not busy:
         stand_in = any(row.category == "op" for row in forward.rows)
@@ -43,7 +44,8 @@ def bound(forward: Forward) -> Bound:
     works = f"the GPU works {units.duration(busy)} of each {units.duration(wall)}"
     if idle > IDLE:
         return Bound("overhead-bound", f"overhead-bound: {works} ({units.percent(idle)} idle)")
-    compute = _share(forward, is_compute_heavy)
+    placed = placed or roofline(forward, ceiling_of(forward.example.trace))
+    compute = _share(placed, _computes)
     if idle > WAITING:
         return Bound(
             "mixed",
@@ -54,34 +56,20 @@ def bound(forward: Forward) -> Bound:
         return Bound(
             "compute-bound", f"compute-bound: {works}, {units.percent(compute)} of it in matrix products"
         )
-    memory = _share(forward, is_memory_heavy)
+    memory = _share(placed, lambda point: point.side == "memory")
     if memory >= DOMINANT:
         return Bound("memory-bound", f"memory-bound: {works}, {units.percent(memory)} of it moving bytes")
     shares = f"{units.percent(compute)} in matrix products, {units.percent(memory)} moving bytes"
     return Bound("mixed", f"mixed: {works}, {shares}")
 
 
-def _share(forward: Forward, counts: Callable[[WorkRow], bool]) -> float:
-    """Share of the busy time in some of the rows; overlapping streams would add up to more than all of it."""
-    spent = sum(row.dur_ns.median for row in forward.rows if counts(row))
-    return min(spent / forward.gpu_busy_ns.median, 1.0)
+def _share(placed: Roofline, counts: Callable[[Point], bool]) -> float:
+    """Share of the busy time in some of the kernels; overlapping streams would add up to more than all of
+    it."""
+    spent = sum(point.row.dur_ns.median for point in placed.points if counts(point))
+    return min(spent / placed.forward.gpu_busy_ns.median, 1.0)
 
 
-_MEMORY_KINDS = ("pointwise", "reduction", "normalization", "softmax", "copy", "memset")
-
-
-def is_memory_heavy(row: WorkRow) -> bool:
-    """Work that reads and writes more than it computes, such as a matrix product with one row."""
-    return row.kind in _MEMORY_KINDS or (row.kind == "gemm" and not is_compute_heavy(row))
-
-
-def is_compute_heavy(row: WorkRow) -> bool:
-    """A matrix product with more FLOP a byte (its three matrices moved once) than any listed device's ridge.
-
-    One whose shape was not recorded (in a replayed graph, say) counts as such.
-    """
-    if row.kind != "gemm" or row.gemm is None:
-        return row.kind == "gemm"
-    g = row.gemm
-    elements = g.batch * (g.m * g.k + g.k * g.n + g.m * g.n)
-    return g.flop > RIDGE * elements * row.element_bytes
+def _computes(point: Point) -> bool:
+    """A matrix product whose shape was not recorded (in a replayed graph, say) counts as one of many FLOP."""
+    return point.side == "compute" or (point.side is None and point.row.kind == "gemm")

@@ -52,8 +52,7 @@ def data_sheet(device: str) -> Ceiling | None:
     sheet = sheet_of(device)
     if sheet is None:
         return None
-    flop_per_s = {dtype: tflops * 1e12 for dtype, tflops in sheet.tflops.items()}
-    return Ceiling(device, sheet.gb_per_s * 1e9, flop_per_s, sheet.multiprocessors, sheet.source)
+    return Ceiling(device, sheet.bytes_per_s, sheet.flop_per_s, sheet.multiprocessors, sheet.source)
 
 
 def store(ceiling: Ceiling) -> Path | None:
