@@ -17,17 +17,18 @@ class WrongError(Exception):
     """A contender computes something else."""
 
 
-def check(sets: Sequence[Inputs], forwards: Mapping[str, Sequence[Call]]) -> None:
-    """Rung's error against fp64 is at most eager's, a peer's at most twice that; Rung's results are its own
-    memory."""
+def check(sets: Sequence[Inputs], forwards: Mapping[str, Sequence[Call]]) -> dict[str, float]:
+    """Each contender's error against fp64: Rung's is at most eager's, a peer's at most twice that, and Rung's
+    results are its own memory; else WrongError."""
     one = sets[0]
     exact = eager(*(tensor.double() for tensor in (one.x[:SOME], *one[1:4])))
     limit = distance(eager(*one[:4])[:SOME], exact)
-    for name, calls in forwards.items():
-        found = distance(calls[0]()[:SOME], exact)
+    errors = {name: distance(calls[0]()[:SOME], exact) for name, calls in forwards.items()}
+    for name, found in errors.items():
         if not found <= (limit if name.startswith("rung") else 2 * limit):
             raise WrongError(f"{name} is {found:.2e} of the norm away from fp64, eager {limit:.2e}")
     _check_own_memory(forwards["rung"])
+    return errors
 
 
 def check_step(inputs: Inputs, gradients: Mapping[str, Sequence[torch.Tensor]]) -> None:

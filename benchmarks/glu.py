@@ -99,7 +99,7 @@ def facts() -> dict[str, Any]:
         "cpu": _cpu(),
         "versions": found,
         "commit": os.environ.get("COMMIT") or _commit(),
-        "unit": "microseconds, unless a measure names another",
+        "unit": "microseconds, unless a measure names another; error: of the norm, against fp64",
         "rows": {},
     }
 

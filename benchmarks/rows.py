@@ -9,7 +9,7 @@ import random
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -27,6 +27,8 @@ Shape = tuple[int, int, int]
 ARTICLE, LARGE = (8192, 768, 3072), ((4096, 2304, 9216), (8192, 4096, 14336))
 SETS = 2
 WALL_US = 150e3  # a round of training steps
+DISKS = ("cold", "warm")
+"""Caches on disk: empty, or as the first process left them."""
 RANDOM_ROWS = [random.Random(0).randint(1, 8192) for _ in range(50)]
 
 
@@ -41,13 +43,15 @@ class Row:
 def forward(shape: Shape, names: Iterable[str], regimes: Iterable[str], effort: Effort) -> Times:
     """GPU time of a forward without gradients."""
     with torch.inference_mode():
-        return gpu_us(_forwards(shape, names), effort, list(regimes))
+        forwards, errors = _forwards(shape, names)
+        return _with_errors(gpu_us(forwards, effort, list(regimes)), errors)
 
 
 def wall(shape: Shape, names: Iterable[str], effort: Effort) -> Times:
     """Wall and CPU time of a forward called from Python."""
     with torch.inference_mode():
-        return wall_us(_forwards(shape, names), effort)
+        forwards, errors = _forwards(shape, names)
+        return _with_errors(wall_us(forwards, effort), errors)
 
 
 def few(shape: Shape, effort: Effort) -> Times:
@@ -100,27 +104,31 @@ def glu_backward(rows: int, columns: int, effort: Effort) -> Times:
     return _beside_copy(calls, 5, rows * columns, effort)
 
 
-def random_rows(effort: Effort) -> Times:
-    """50 calls of random T, nothing compiled before, no cache on disk."""
-    return {name: {"50 calls, s": sum(_fresh(name, "cold"))} for name in ("rung", "compile")}
+def random_rows(_: Effort) -> Times:
+    """50 calls of random T, the first ones of a process: with nothing on disk, and with what a first process
+    left there."""
+    return {name: {f"{disk}, s": sum(_fresh(name, disk)) for disk in DISKS} for name in ("rung", "compile")}
 
 
-def first_call(effort: Effort) -> Times:
-    """The first call of a fresh process."""
-    return {
-        name: {"warm disk cache, s": _fresh(name, "warm")[0], "cold, s": _fresh(name, "cold")[0]}
-        for name in ("rung",)
-    }
+def first_call(_: Effort) -> Times:
+    """The first of them."""
+    return {"rung": {f"{disk}, s": _fresh("rung", disk)[0] for disk in DISKS}}
 
 
-def _forwards(shape: Shape, names: Iterable[str]) -> dict[str, list[Call]]:
-    """Each peer's forward on two sets of inputs, checked."""
+def _forwards(shape: Shape, names: Iterable[str]) -> tuple[dict[str, list[Call]], dict[str, float]]:
+    """Each peer's forward on two sets of inputs, and its error against fp64."""
     sets = [draw(*shape, seed) for seed in range(SETS)]
     forwards: dict[str, list[Call]] = {}
     for name, peer in _peers(names):
         forwards |= _tried(name, lambda peer=peer: [peer(one).forward for one in sets])
-    check(sets, {name: calls for name, calls in forwards.items() if name not in ONLY_PRODUCTS})
-    return forwards
+    right = {name: calls for name, calls in forwards.items() if name not in ONLY_PRODUCTS}
+    return forwards, check(sets, right)
+
+
+def _with_errors(times: Times, errors: Mapping[str, float]) -> Times:
+    return {
+        name: found | ({"error": errors[name]} if name in errors else {}) for name, found in times.items()
+    }
 
 
 def _peers(names: Iterable[str]) -> list[tuple[str, Peer]]:
@@ -190,9 +198,9 @@ def _folder() -> tempfile.TemporaryDirectory[str]:
 
 @cache
 def _fresh(name: str, disk: str) -> list[float]:
-    """Seconds of the calls with RANDOM_ROWS in a new process; `warm` after another that left its caches."""
-    if disk == "warm":
-        _fresh(name, "cold")
+    """Seconds of the calls with RANDOM_ROWS in a new process, the first one with its caches or the second."""
+    if disk != DISKS[0]:
+        _fresh(name, DISKS[0])
     caches = {
         variable: str(Path(_folder().name) / name / variable)
         for variable in ("TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "RUNG_CACHE_DIR")
