@@ -77,10 +77,15 @@ def _encode(value: str) -> Raw:
 
 def decode_args(raw: Raw | bytes) -> dict[str, Any]:
     """An event's `args`; what strict decoding passed over unread is repaired if it must be, else left out."""
-    for text in (raw, repair_text(bytes(raw)).text):
-        try:
-            args = msgspec.json.decode(text)
-        except UNDECODABLE:
-            continue
-        return args if isinstance(args, dict) else {}
-    return {}
+    try:
+        args = _decoded(raw)
+    except UNDECODABLE:
+        args = None
+    return args if isinstance(args, dict) else {}
+
+
+def _decoded(raw: Raw | bytes) -> Any:
+    try:
+        return msgspec.json.decode(raw)
+    except UNDECODABLE:
+        return msgspec.json.decode(repair_text(bytes(raw)).text)
