@@ -106,6 +106,7 @@ def _json(loaded: Trace, region: str | None, step: int | None) -> None:
 def _page(loaded: Trace, region: str | None, step: int | None, everything: bool) -> None:
     from rung.cli.output import stdout, working
     from rung.errors import UsageError
+    from rung.insight.findings import Case, explanations
     from rung.insight.forward import forward, region_names
     from rung.insight.tree import tree
     from rung.show.read import report
@@ -117,5 +118,8 @@ def _page(loaded: Trace, region: str | None, step: int | None, everything: bool)
             raise UsageError(
                 f"{loaded.path} has no region in {f'step {step}' if step is not None else 'that time'}."
             )
-        page = report(loaded, forwards, tree(forwards[0].example), everything=everything)
+        main = Case(loaded, tuple(forwards[:1]), step)
+        said = [one.title for one in explanations(main)]
+        points = main.rooflines[0].points
+        page = report(loaded, forwards, tree(forwards[0].example), points, said, everything=everything)
     stdout().print(page)

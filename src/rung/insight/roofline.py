@@ -7,6 +7,7 @@ limits it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -47,12 +48,6 @@ class Point:
     memory_ns: int | None
     compute_ns: int | None
 
-    @property
-    def reached(self) -> float | None:
-        """Share of the ceiling: the time at it over the time taken. Above 1 what it read was in the cache."""
-        time = self.row.dur_ns.median
-        return self.least_ns / time if self.least_ns and time else None
-
 
 @dataclass(frozen=True, slots=True)
 class Roofline:
@@ -69,6 +64,14 @@ def roofline(forward: Forward, ceiling: Ceiling | None) -> Roofline:
     dtypes = [_dtype(gemm_dtype(kernel)) if row.kind in MATRIX else None for row, kernel in kernels]
     points = (_point(row, dtype, ceiling) for row, dtype in zip(forward.rows, dtypes, strict=True))
     return Roofline(forward, ceiling, tuple(points))
+
+
+def reached(points: Sequence[Point]) -> float | None:
+    """Share of the ceiling that kernels reached together: the time at it over the time they took. None where
+    it is not known of all. Above 1 what they read was in the cache, or another device was measured."""
+    least = [point.least_ns for point in points]
+    spent = sum(point.row.dur_ns.median for point in points)
+    return sum(ns for ns in least if ns) / spent if spent and None not in least else None
 
 
 def _point(row: WorkRow, dtype: str | None, ceiling: Ceiling | None) -> Point:

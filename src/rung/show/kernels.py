@@ -8,19 +8,29 @@ from rich.table import Table
 
 from rung import names, units
 from rung.insight.forward import WorkRow
+from rung.insight.roofline import Point, reached
 from rung.insight.spread import Spread
 from rung.show.fitting import Column, Columns, table
 from rung.show.plain import plain
 
 
-def in_order(rows: Sequence[WorkRow], doubtful: Container[str] = ()) -> Columns:
+def in_order(
+    rows: Sequence[WorkRow],
+    doubtful: Container[str] = (),
+    weights: Sequence[str] = (),
+    points: Sequence[Point] = (),
+) -> Columns:
     """One line a kernel, numbered; copies and memsets stand between them without a number.
 
-    The times of kernels whose name is `doubtful` carry a `~`.
+    The times of kernels whose name is `doubtful` carry a `~`. `weights` are those of each row, where known,
+    and `points` their places on the roofline, for the share of the device's ceiling that each one reached.
     """
     numbers = _numbers(rows)
+    weights = weights or [""] * len(rows)
+    shares = [_reached([point]) for point in points] or [""] * len(rows)
     columns = (
         Column("#", [str(n) if n else "" for n in numbers], right=True),
+        Column("weight", [word if n else "" for word, n in zip(weights, numbers, strict=True)]),
         Column("op", [row.op or "" for row in rows]),
         Column("kernel", _descriptions(rows, numbers)),
         Column("launch", _launches(rows)),
@@ -28,9 +38,27 @@ def in_order(rows: Sequence[WorkRow], doubtful: Container[str] = ()) -> Columns:
         Column("work", [work(row) for row in rows], right=True),
         Column("time", [_time(row, doubtful) for row in rows], right=True),
         Column("spread", [spread(row.dur_ns) for row in rows]),
-        Column("rate", ["" if row.name in doubtful else rate(row) for row in rows], right=True),
+        Column("rate", _published(rows, doubtful, _rates(rows, points)), right=True),
+        Column(REACHED, _published(rows, doubtful, shares), right=True),
     )
-    return Columns(columns, [None if n else "dim" for n in numbers], ("shapes", "spread", "launch"))
+    return Columns(
+        columns, [None if n else "dim" for n in numbers], (REACHED, "shapes", "spread", "launch", "weight")
+    )
+
+
+def _reached(points: Sequence[Point]) -> str:
+    """The share of the ceiling that kernels reached together; empty where it is not known of all."""
+    share = None if any(point.row.category == "memset" for point in points) else reached(points)
+    return units.percent(share) if share is not None else ""
+
+
+REACHED = "of ceiling"
+"""The heading over shares of what the device can do at most."""
+
+
+def _published(rows: Sequence[WorkRow], doubtful: Container[str], cells: Sequence[str]) -> list[str]:
+    """A doubtful time makes no rate."""
+    return ["" if row.name in doubtful else cell for row, cell in zip(rows, cells, strict=True)]
 
 
 def _numbers(rows: Sequence[WorkRow]) -> list[int]:
@@ -60,27 +88,40 @@ def _time(row: WorkRow, doubtful: Container[str]) -> str:
     return f"{'~' if row.name in doubtful else ''}{units.duration(row.dur_ns.median)}"
 
 
-def gathered(rows: Sequence[WorkRow], limit: int = 20) -> Table:
-    """One line a kernel name, dearest first, with how often it ran and its share of the GPU time."""
-    groups: dict[str, list[WorkRow]] = {}
-    for row in rows:
-        groups.setdefault(row.name, []).append(row)
+def gathered(rows: Sequence[WorkRow], limit: int = 20, points: Sequence[Point] = ()) -> Table:
+    """One line a kernel name, dearest first: how often it ran, its share of the GPU time, and of the device's
+    ceiling where `points` tell."""
+    groups: dict[str, list[int]] = {}
+    for i, row in enumerate(rows):
+        groups.setdefault(row.name, []).append(i)
     total = sum(row.dur_ns.median for row in rows) or 1
-    ranked = sorted(groups.values(), key=lambda g: -sum(row.dur_ns.median for row in g))
-    made = table("times", "kernel", "kind", "op", "time in all", "share", right=(0, 4, 5))
+    ranked = sorted(groups.values(), key=lambda group: -_spent(rows, group))
+    reached = any(_reached([point]) for point in points)
+    headings = ("times", "kernel", "kind", "op", "time in all", "share", *([REACHED] if reached else []))
+    made = table(*headings, right=(0, 4, 5, 6))
     for group in ranked[:limit]:
-        ops = sorted({row.op for row in group if row.op})
-        op = ops[0] + (f" and {len(ops) - 1} more" if len(ops) > 1 else "") if ops else ""
-        told = (names.short(group[0].decoded), group[0].kind, op)
-        made.add_row(str(len(group)), *map(plain, told), *_spent(group, total))
-    rest = [row for group in ranked[limit:] for row in group]
+        first = rows[group[0]]
+        told = (names.short(first.decoded), first.kind, _ops([rows[i] for i in group]))
+        more = [_reached([points[i] for i in group])] if reached else []
+        made.add_row(str(len(group)), *map(plain, told), *_time_and_share(rows, group, total), *more)
+    rest = [i for group in ranked[limit:] for i in group]
     if rest:
-        made.add_row(str(len(rest)), f"{len(ranked) - limit} other names", "", "", *_spent(rest, total))
+        others = f"{len(ranked) - limit} other names"
+        made.add_row(str(len(rest)), others, "", "", *_time_and_share(rows, rest, total))
     return made
 
 
-def _spent(rows: Sequence[WorkRow], total: int) -> tuple[str, str]:
-    spent = sum(row.dur_ns.median for row in rows)
+def _ops(rows: Sequence[WorkRow]) -> str:
+    ops = sorted({row.op for row in rows if row.op})
+    return ops[0] + (f" and {len(ops) - 1} more" if len(ops) > 1 else "") if ops else ""
+
+
+def _spent(rows: Sequence[WorkRow], group: Sequence[int]) -> int:
+    return sum(rows[i].dur_ns.median for i in group)
+
+
+def _time_and_share(rows: Sequence[WorkRow], group: Sequence[int], total: int) -> tuple[str, str]:
+    spent = _spent(rows, group)
     return units.duration(spent), units.percent(spent / total)
 
 
@@ -101,10 +142,16 @@ def work(row: WorkRow) -> str:
     return units.size(row.work.nbytes) if row.work.nbytes else ""
 
 
-def rate(row: WorkRow) -> str:
+def _rates(rows: Sequence[WorkRow], points: Sequence[Point]) -> list[str]:
+    """FLOP/s of what is limited by arithmetic, bytes/s of the rest."""
+    by_memory = [point.side == "memory" for point in points] or [False] * len(rows)
+    return [rate(row, memory) for row, memory in zip(rows, by_memory, strict=True)]
+
+
+def rate(row: WorkRow, by_memory: bool = False) -> str:
     if row.category == "memset":
         return ""
-    if row.flop_per_s:
+    if row.flop_per_s and not (by_memory and row.bytes_per_s):
         return units.flop_rate(row.flop_per_s)
     return units.byte_rate(row.bytes_per_s) if row.bytes_per_s else ""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -11,9 +11,10 @@ from rich.tree import Tree as RichTree
 
 from rung import names, units
 from rung.insight.forward import Forward, is_drawn
+from rung.insight.roofline import Point
 from rung.insight.tree import Node, Tree
 from rung.show import kernels
-from rung.show.fitting import Phrases, table
+from rung.show.fitting import Phrases, point, table
 from rung.show.plain import plain
 from rung.trace import Kernel, Trace
 
@@ -22,8 +23,19 @@ MANY = 30
 """Above this many kernels a forward they are gathered by name."""
 
 
-def report(trace: Trace, forwards: list[Forward], tree: Tree, *, everything: bool = False) -> RenderableType:
-    """A trace at a glance: what it is, its regions, the first of them kernel by kernel and as a tree."""
+def report(
+    trace: Trace,
+    forwards: list[Forward],
+    tree: Tree,
+    points: Sequence[Point] = (),
+    said: Sequence[str] = (),
+    *,
+    everything: bool = False,
+) -> RenderableType:
+    """A trace at a glance: what it is, its regions, the first of them kernel by kernel and as a tree.
+
+    `points` are the places of the first one's kernels on the roofline, `said` is what explains them.
+    """
     parts: list[RenderableType] = [heading(trace), *warnings(trace), ""]
     if len(forwards) > 1:
         parts += [regions(forwards), ""]
@@ -31,7 +43,9 @@ def report(trace: Trace, forwards: list[Forward], tree: Tree, *, everything: boo
     parts += [summary(main), ""]
     many = len(main.rows) > MANY and not everything
     if main.rows:
-        parts += [kernels.gathered(main.rows) if many else kernels.in_order(main.rows), ""]
+        listed = kernels.in_order(main.rows, points=points)
+        parts += [kernels.gathered(main.rows, points=points) if many else listed, ""]
+    parts += [*map(point, said), *([""] if said else [])]
     if many:
         parts += [Text("gathered by name; --all lists every kernel and the chain tree", style="dim")]
     else:
