@@ -45,7 +45,7 @@ def bound(forward: Forward, placed: Roofline | None = None) -> Bound:
     if idle > IDLE:
         return Bound("overhead-bound", f"overhead-bound: {works} ({units.percent(idle)} idle)")
     placed = placed or roofline(forward, ceiling_of(forward.example.trace))
-    compute = _share(placed, _computes)
+    compute = _share(placed, computes)
     if idle > WAITING:
         return Bound(
             "mixed",
@@ -70,6 +70,6 @@ def _share(placed: Roofline, counts: Callable[[Point], bool]) -> float:
     return min(spent / placed.forward.gpu_busy_ns.median, 1.0)
 
 
-def _computes(point: Point) -> bool:
+def computes(point: Point) -> bool:
     """A matrix product whose shape was not recorded (in a replayed graph, say) counts as one of many FLOP."""
     return point.side == "compute" or (point.side is None and point.row.kind == "gemm")

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from rung.insight.bound import Bound, bound
 from rung.insight.ceilings import Ceiling, ceiling_of
-from rung.insight.forward import Forward, forward, instances, region_names
+from rung.insight.forward import Forward, forward, instances, is_drawn, region_names
 from rung.insight.opportunities import Opportunity, opportunities
 from rung.insight.roofline import Roofline, roofline
 from rung.trace import Region, Trace
@@ -27,7 +27,8 @@ class Case:
 
     @cached_property
     def ceiling(self) -> Ceiling | None:
-        return ceiling_of(self.trace)
+        """What the trace's device can do; None where that is unknown, and where no time was measured."""
+        return None if is_drawn(self.trace) else ceiling_of(self.trace)
 
     @cached_property
     def rooflines(self) -> tuple[Roofline, ...]:
@@ -42,7 +43,7 @@ class Case:
     @cached_property
     def bounds(self) -> tuple[Bound, ...]:
         """What limits each forward, in the same order."""
-        return tuple(map(bound, self.forwards))
+        return tuple(map(bound, self.forwards, self.rooflines))
 
     def instances(self, one: Forward) -> list[Region]:
         """The instances that a forward was laid together from."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rung import units
+from rung.insight.bound import computes
+from rung.insight.ceilings import Ceiling
 from rung.insight.findings.case import Case
 from rung.insight.findings.finding import Sighting
 from rung.insight.findings.rule import Rule
 from rung.insight.forward import Forward
-from rung.insight.roofline import Point, Roofline
+from rung.insight.roofline import Roofline, reached
 
 
 def find(case: Case) -> Iterator[Sighting]:
@@ -19,16 +21,16 @@ def find(case: Case) -> Iterator[Sighting]:
 
 
 def _sighting(forward: Forward, roof: Roofline) -> Sighting:
-    computing = [p for p in roof.points if p.side == "compute" or (p.side is None and p.row.kind == "gemm")]
+    computing = [point for point in roof.points if computes(point)]
     busy, spent = forward.gpu_busy_ns.median, sum(p.row.dur_ns.median for p in computing)
     counted = [p for p in computing if p.flop]
     flop, took = sum(p.flop or 0 for p in counted), sum(p.row.dur_ns.median for p in counted)
     rate = flop / took * 1e9 if took else None
-    share = _share_of_peak(counted, took)
+    share = reached(counted)
     dtypes = sorted({p.dtype for p in counted if p.dtype})
     return Sighting(
         title=f"{units.percent(spent / busy)} of the GPU's time is arithmetic, {units.duration(spent)} of "
-        f"{units.duration(busy)}{_reached(rate, share, dtypes)}",
+        f"{units.duration(busy)}{_said(rate, share, dtypes, roof.ceiling)}",
         advice=_advice(share, dtypes),
         forward=forward,
         cost_ns=spent,
@@ -44,21 +46,16 @@ def _sighting(forward: Forward, roof: Roofline) -> Sighting:
     )
 
 
-def _share_of_peak(points: list[Point], took: int) -> float | None:
-    """Time at the peak over time taken; None where a product's peak is not known."""
-    least = [p.compute_ns for p in points]
-    return sum(ns or 0 for ns in least) / took if took and None not in least else None
-
-
-def _reached(rate: float | None, share: float | None, dtypes: list[str]) -> str:
+def _said(rate: float | None, share: float | None, dtypes: list[str], ceiling: Ceiling | None) -> str:
     if rate is None:
         return "; the trace has no shapes to count FLOP by"
-    of_peak = f", {units.percent(share)} of the {units.listing(dtypes)} peak" if share is not None else ""
+    measured = "measured " if ceiling is not None and ceiling.source.startswith("measured") else ""
+    of_peak = f", {units.percent(share)} of its {measured}{units.listing(dtypes)} peak" if share else ""
     return f" at {units.flop_rate(rate)}{of_peak}"
 
 
 NEAR_PEAK = 0.8
-"""cuBLAS reaches 0.82 of the data sheet on an 8192 cube in bf16 on an H200 (809 of 989 TFLOP/s)."""
+"""cuBLAS reaches 0.81 of the data sheet on an 8192 cube in bf16 on an H200 (804 of 989 TFLOP/s)."""
 
 
 def _advice(share: float | None, dtypes: list[str]) -> str:

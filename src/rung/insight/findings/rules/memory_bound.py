@@ -45,8 +45,9 @@ def _sighting(forward: Forward, roof: Roofline) -> Sighting:
 def _reached(nbytes: int, rate: float | None, share: float | None) -> str:
     if rate is None:
         return "; the trace has no shapes to count them by"
-    of_peak = f", {units.percent(share)} of the bandwidth" if share is not None else ""
-    return f": {units.size(nbytes)} at {units.byte_rate(rate)}{of_peak}"
+    of_peak = f", {units.percent(share)} of the memory's bandwidth" if share is not None else ""
+    cached = " (some of it stays in the cache)" if share is not None and share > 1 else ""
+    return f": {units.size(nbytes)} at {units.byte_rate(rate)}{of_peak}{cached}"
 
 
 RULE = Rule(
