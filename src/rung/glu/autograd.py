@@ -15,6 +15,7 @@ from torch import Tensor
 
 from rung.glu import gate_up as launching
 from rung.glu import pointwise, reference
+from rung.glu.modes import through_dispatcher, transformed
 
 
 def setup_glu(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
@@ -83,27 +84,6 @@ def differentiable_backward(grad: Tensor, gate: Tensor, up: Tensor, activation: 
     if torch.is_grad_enabled() or transformed():
         return GLUBackward.apply(grad, gate, up, activation)  # type: ignore[no-any-return]
     return pointwise.glu_backward(grad, gate, up, activation)
-
-
-def through_dispatcher(*tensors: Tensor | None) -> bool:
-    """Whether a call must go by the registered operator: traced, fake, subclassed, or profiled, where it
-    puts the operator's name and shapes into the trace. torch.func's transforms know `autograd.Function`
-    only."""
-    if torch.compiler.is_compiling():
-        return True
-    return not transformed() and (
-        torch.autograd._profiler_enabled()
-        or torch._C._len_torch_dispatch_stack() > 0
-        or not all(type(tensor) in _PLAIN for tensor in tensors)
-    )
-
-
-def transformed() -> bool:
-    """Whether a torch.func transform is running."""
-    return torch._C._functorch.peek_interpreter_stack() is not None
-
-
-_PLAIN = (torch.Tensor, torch.nn.Parameter, type(None))
 
 
 def over_batch(operator: Callable[..., Any]) -> Callable[..., Any]:

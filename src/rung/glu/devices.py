@@ -34,6 +34,11 @@ def chip(index: int) -> Chip:
     return Chip(properties.name, (properties.major, properties.minor), properties.multi_processor_count)
 
 
+def dependent_launch(chip: Chip) -> bool:
+    """Whether a kernel may start while the one before it ends."""
+    return chip.capability[0] >= 9
+
+
 def why_no_kernel(device: torch.device, dtype: torch.dtype) -> str | None:
     """Why the reference runs for tensors of `dtype` on `device`, or None where a kernel does."""
     if not HAS_TRITON:

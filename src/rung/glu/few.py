@@ -1,18 +1,64 @@
-"""The whole MLP for few rows in two launches. Checked arguments, no autograd, no host sync."""
+"""The whole MLP for few rows: two launches and two allocations, no host sync."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
 import torch
 
-from rung.glu import rules
-from rung.glu.devices import chip, kind_of
-from rung.glu.gate_up import run
-from rung.glu.operands import precision
-from rung.glu.rules import Tile
+from rung.glu import portable, rules
+from rung.glu.devices import chip, dependent_launch, kind_of
+from rung.glu.operands import arrange, precision
 from rung.glu.views import device_index, fold, vector_width
 
+if TYPE_CHECKING:
+    from rung.glu.kernels.launch import Launch
 
-def few_rows_mlp(
+LINE = 128
+"""Bytes that each part of the scratch memory is a multiple of."""
+
+
+class Plan(NamedTuple):
+    """Both kernels prepared, the shape of y, and the bytes of scratch memory: h, then from its byte on each of
+    the parts of a split sum and the counters."""
+
+    gate_up: Launch
+    down: Launch
+    address: Callable[[torch.Tensor], Any]
+    beyond: Callable[[Any, int], Any]
+    shape: tuple[int, ...]
+    bytes: int
+    parts: int
+    counters: int
+
+    def run(
+        self,
+        x: torch.Tensor,
+        gate_weight: torch.Tensor,
+        up_weight: torch.Tensor,
+        down_weight: torch.Tensor,
+        gate_bias: torch.Tensor | None,
+        up_bias: torch.Tensor | None,
+        down_bias: torch.Tensor | None,
+    ) -> torch.Tensor:
+        """y, in memory of its own."""
+        address = self.address
+        y = x.new_empty(self.shape)
+        scratch = torch.empty(self.bytes, dtype=torch.uint8, device=x.device)
+        hidden, to = address(scratch), address(y)
+        counters = self.beyond(hidden, self.counters)
+        self.gate_up(
+            address(fold(x)), address(gate_weight), address(up_weight),
+            to if gate_bias is None else address(gate_bias), to if up_bias is None else address(up_bias),
+            hidden, hidden, hidden, counters,
+        )  # fmt: skip
+        bias = to if down_bias is None else address(down_bias)
+        self.down(hidden, address(down_weight), bias, to, self.beyond(hidden, self.parts), counters)
+        return y
+
+
+def plan(
     x: torch.Tensor,
     gate_weight: torch.Tensor,
     up_weight: torch.Tensor,
@@ -22,41 +68,49 @@ def few_rows_mlp(
     down_bias: torch.Tensor | None,
     activation: str,
     rounding: str,
-) -> torch.Tensor:
-    """[..., D] for x [..., K] of 1 to FEW_ROWS rows, no dimension empty."""
-    columns, depth = down_weight.shape
-    rows = x.numel() // x.shape[-1]
-    tile = rules.down(kind_of(x.dtype), rows)
-    splits, steps = rules.split_k(columns, depth, tile, chip(device_index(x)).multiprocessors)
-    counters = torch.empty(-(-columns // tile.n), dtype=torch.int32, device=x.device)
-    hidden, _, _ = run(x, gate_weight, up_weight, gate_bias, up_bias, activation, rounding, False, counters)
-    parts = torch.empty(splits * rows * columns if splits > 1 else 1, dtype=torch.float32, device=x.device)
-    y = torch.empty((*x.shape[:-1], columns), dtype=x.dtype, device=x.device)
-    _down(fold(hidden), down_weight, down_bias, y, parts, counters, tile, splits, steps)
-    return y
+    tiled_as: int | None = None,
+) -> Plan:
+    """How a call like this one, with 1 to FEW_ROWS rows, runs. No dimension is zero.
 
-
-def _down(
-    hidden: torch.Tensor,
-    weight: torch.Tensor,
-    bias: torch.Tensor | None,
-    y: torch.Tensor,
-    parts: torch.Tensor,
-    counters: torch.Tensor,
-    tile: Tile,
-    splits: int,
-    steps: int,
-) -> None:
-    from rung.glu.kernels.launch import Spec
+    `tiled_as` lets the rules choose the gate-up tile for so many hidden features.
+    """
+    from rung.glu.kernels.launch import Spec, address, beyond
     from rung.glu.kernels.table import DOWN
 
-    (rows, depth), columns = hidden.shape, weight.shape[0]
-    width = vector_width((hidden, weight, bias), depth)
-    arguments = (
-        *(hidden, weight, y if bias is None else bias, y, parts, counters),
-        *(rows, columns, depth // width, weight.stride(0) // width, weight.stride(1)),
-        *(int(bias is not None), splits, steps),
+    device = chip(device_index(x))
+    pdl = dependent_launch(device)
+    kind = kind_of(x.dtype)
+    operands = arrange(x, gate_weight, up_weight, gate_bias, up_bias)
+    rows, (columns, depth) = operands.x.shape[0], down_weight.shape
+    down = rules.down(kind, rows)
+    splits, steps = rules.split_k(columns, depth, down, device.multiprocessors)
+    counters = -(-columns // down.n)
+    gate_up_tile = rules.few(kind, rows, tiled_as or depth, device.multiprocessors)
+    flags = (activation, rounding == "eager", False)
+    width = vector_width((x, down_weight, down_bias), depth)
+    constants = (precision(x.dtype), width, down.m, down.n, down.k, down.stages, pdl)
+    h_bytes = _whole_lines(rows * depth * x.element_size())
+    part_bytes = _whole_lines(4 * splits * rows * columns if splits > 1 else 0)
+    return Plan(
+        portable.prepare(operands, gate_up_tile, flags, counters, pdl),
+        DOWN.prepare(
+            Spec(x.dtype, width > 1, constants, down.warps, down.stages, pdl),
+            device_index(x),
+            counters * splits,
+            (*(x.dtype,) * 4, torch.float32, torch.int32),
+            (
+                *(rows, columns, depth // width, down_weight.stride(0) // width, down_weight.stride(1)),
+                *(int(down_bias is not None), splits, steps),
+            ),
+        ),
+        address,
+        beyond,
+        (*x.shape[:-1], columns),
+        h_bytes + part_bytes + _whole_lines(4 * counters),
+        h_bytes,
+        h_bytes + part_bytes,
     )
-    constants = (precision(hidden.dtype), width, tile.m, tile.n, tile.k, tile.stages, False)
-    spec = Spec(hidden.dtype, width > 1, constants, tile.warps, tile.stages)
-    DOWN.launch(spec, len(counters) * splits, arguments, device_index(hidden))
+
+
+def _whole_lines(size: int) -> int:
+    return -(-size // LINE) * LINE

@@ -8,10 +8,11 @@ import torch
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
-from rung.glu import autograd, forward, ops, pointwise, reference
+from rung.glu import autograd, forward, ops, plans, pointwise, reference
 from rung.glu.activations import Activation
 from rung.glu.checks import check_choice, check_glu, check_mlp
 from rung.glu.devices import why_no_kernel
+from rung.glu.modes import needs_grad, ordinary, through_dispatcher, transformed
 from rung.glu.reference import Rounding
 
 __all__ = ["glu", "glu_mlp", "ops"]
@@ -26,9 +27,9 @@ def glu(gate: torch.Tensor, up: torch.Tensor, activation: Activation = "gelu_tan
     check_glu(gate, up, activation)
     if why_no_kernel(gate.device, gate.dtype) is not None:
         return reference.glu(gate, up, activation)
-    if autograd.through_dispatcher(gate, up):
+    if through_dispatcher(gate, up):
         return cast(torch.Tensor, torch.ops.rung.glu(gate, up, activation))
-    if _needs_grad(gate, up) or autograd.transformed():
+    if needs_grad(gate, up) or transformed():
         return cast(torch.Tensor, autograd.GLU.apply(gate, up, activation))
     return pointwise.glu(gate, up, activation)
 
@@ -59,8 +60,12 @@ def glu_mlp(
     where three linears do. Raises TypeError (types, dtypes) or ValueError (shapes, devices, names), with
     what was expected.
     """
-    check_choice(activation, rounding)
     tensors: tuple[Any, ...] = (x, gate_weight, up_weight, down_weight, gate_bias, up_bias, down_bias)
+    if ordinary(tensors[:4], tensors[4:]):
+        plan = plans.find(forward.key(tensors, activation, rounding))
+        if plan is not None:
+            return cast(torch.Tensor, plan.run(*tensors))
+    check_choice(activation, rounding)
     cast_to = _autocast_dtype(x)
     if cast_to is not None:
         tensors = tuple(t.to(cast_to) if isinstance(t, torch.Tensor) else t for t in tensors)
@@ -85,18 +90,14 @@ def _mlp(tensors: tuple[Any, ...], activation: str, rounding: str) -> torch.Tens
         return reference.glu_mlp(
             x, gate_weight, up_weight, down_weight, gate_bias, up_bias, down_bias, activation, rounding
         )
-    dispatched = autograd.through_dispatcher(*tensors)
-    if not (_needs_grad(*tensors) or autograd.transformed()):
+    dispatched = through_dispatcher(*tensors)
+    if not (needs_grad(*tensors) or transformed()):
         run = torch.ops.rung.glu_mlp if dispatched else forward.glu_mlp
         y = run(x, gate_weight, up_weight, down_weight, gate_bias, up_bias, down_bias, activation, rounding)
         return cast(torch.Tensor, y)
     train = torch.ops.rung.gate_up if dispatched else autograd.GateUp.apply
     hidden, _, _ = train(x, gate_weight, up_weight, gate_bias, up_bias, activation, rounding, True)
     return cast(torch.Tensor, functional.linear(hidden, down_weight, down_bias))
-
-
-def _needs_grad(*tensors: Any) -> bool:
-    return torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in tensors)
 
 
 def _autocast_dtype(x: Any) -> Any:

@@ -1,17 +1,23 @@
-"""Launching the gate-up kernels: which of them, which tile, on which views. Checked arguments, no
-autograd."""
+"""The gate-up product: which kernel, which tile; a plan of it and the calls that follow it. Arguments are
+checked, autograd is not here."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 
-from rung.glu import reference, rules, tma, tuning
+from rung.glu import plans, portable, reference, rules, tma, tuning
 from rung.glu.devices import chip, kind_of, why_no_kernel
-from rung.glu.operands import Operands, arrange, biases, block, precision, present
+from rung.glu.operands import Operands, arrange
 from rung.glu.rules import Tile
-from rung.glu.views import device_index
+from rung.glu.views import device_index, fold
+
+if TYPE_CHECKING:
+    from rung.glu.kernels.launch import Launch
+
+Results = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 
 
 class Choice(NamedTuple):
@@ -20,6 +26,36 @@ class Choice(NamedTuple):
     kernel: str
     tile: Tile
     reason: str
+
+
+class Plan(NamedTuple):
+    """A prepared kernel; the shape of h; whether gate and up are written too."""
+
+    launch: Launch
+    address: Callable[[torch.Tensor], object]
+    shape: tuple[int, ...]
+    save: bool
+
+    def run(
+        self,
+        x: torch.Tensor,
+        gate_weight: torch.Tensor,
+        up_weight: torch.Tensor,
+        gate_bias: torch.Tensor | None,
+        up_bias: torch.Tensor | None,
+    ) -> Results:
+        """(h, gate, up); the last two are h itself unless they are written: an allocation costs 4 µs."""
+        x, address = fold(x), self.address
+        hidden = x.new_empty(self.shape)
+        gate = torch.empty_like(hidden) if self.save else hidden
+        up = torch.empty_like(hidden) if self.save else hidden
+        to = address(hidden)
+        self.launch(
+            address(x), address(gate_weight), address(up_weight),
+            to if gate_bias is None else address(gate_bias), to if up_bias is None else address(up_bias),
+            to, address(gate), address(up), to,
+        )  # fmt: skip
+        return hidden, gate, up
 
 
 def gate_up(
@@ -31,13 +67,19 @@ def gate_up(
     activation: str,
     rounding: str,
     save: bool,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+) -> Results:
     """(h, gate, up), each [..., N] in the dtype of x; gate and up are empty unless `save`."""
-    h, gate, up = run(x, gate_weight, up_weight, gate_bias, up_bias, activation, rounding, save)
+    tensors = (x, gate_weight, up_weight, gate_bias, up_bias)
+    if why_no_kernel(x.device, x.dtype) or not (x.numel() and gate_weight.numel()):
+        h, gate, up = reference.gate_up(*tensors, activation, rounding)
+    else:
+        where = plans.key(*tensors, activation, rounding, save)
+        found: Plan = plans.find(where) or plans.keep(where, plan(*tensors, activation, rounding, save))
+        h, gate, up = found.run(*tensors)
     return (h, gate, up) if save else (h, x.new_empty(0), x.new_empty(0))
 
 
-def run(
+def plan(
     x: torch.Tensor,
     gate_weight: torch.Tensor,
     up_weight: torch.Tensor,
@@ -46,28 +88,16 @@ def run(
     activation: str,
     rounding: str,
     save: bool,
-    counters: torch.Tensor | None = None,
     choice: Choice | None = None,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """`gate_up`, but gate and up are no tensors of their own unless `save`: an allocation costs 4 µs.
+) -> Plan:
+    """How a call like this one runs. No dimension is zero. `choice` overrides the rules."""
+    from rung.glu.kernels.launch import address
 
-    Leaves `counters` (int32), where given, at zero. `choice` overrides the rules.
-    """
-    hidden_features = gate_weight.shape[0]
-    shape = (*x.shape[:-1], hidden_features)
-    if why_no_kernel(x.device, x.dtype) or not (x.numel() and hidden_features):
-        return reference.gate_up(x, gate_weight, up_weight, gate_bias, up_bias, activation, rounding)
     operands = arrange(x, gate_weight, up_weight, gate_bias, up_bias)
-    choice = choice or choose(operands, save)
-    hidden = torch.empty(shape, dtype=x.dtype, device=x.device)
-    gate = torch.empty_like(hidden) if save else hidden
-    up = torch.empty_like(hidden) if save else hidden
-    flags = (activation, rounding == "eager", save)
-    if choice.kernel == "tma":
-        tma.launch(operands, choice.tile, flags, hidden, gate, up)
-    else:
-        _launch_portable(operands, choice.tile, flags, hidden, gate, up, counters)
-    return hidden, gate, up
+    kernel, tile, _ = choice or choose(operands, save)
+    prepare = tma.prepare if kernel == "tma" else portable.prepare
+    launch = prepare(operands, tile, (activation, rounding == "eager", save))
+    return Plan(launch, address, (*x.shape[:-1], gate_weight.shape[0]), save)
 
 
 def choose(operands: Operands, save: bool) -> Choice:
@@ -86,34 +116,3 @@ def choose(operands: Operands, save: bool) -> Choice:
         return Choice(kernel, tuned, f"{reason}; tile tuned")
     tiles = rules.portable(kind, operands.width) if obstacle else rules.tma(kind, save)
     return Choice(kernel, rules.choose(tiles, rows, columns, device.multiprocessors), reason)
-
-
-def _launch_portable(
-    operands: Operands,
-    tile: Tile,
-    flags: tuple[str, bool, bool],
-    hidden: torch.Tensor,
-    gate: torch.Tensor,
-    up: torch.Tensor,
-    counters: torch.Tensor | None,
-) -> None:
-    from rung.glu.kernels.launch import Spec
-    from rung.glu.kernels.table import GATE_UP
-
-    x, gate_weight, up_weight, gate_bias, up_bias, width = operands
-    (rows, depth), columns = x.shape, gate_weight.shape[0]
-    constants = (counters is not None, *flags, precision(x.dtype), width, *block(tile), False)
-    strides = [
-        stride // width if tensor_dim == 0 else stride
-        for tensor in (x, gate_weight, up_weight)
-        for tensor_dim, stride in enumerate(tensor.stride())
-    ]
-    arguments = (
-        *(x, gate_weight, up_weight, present(gate_bias, hidden), present(up_bias, hidden)),
-        *(hidden, gate, up, present(counters, hidden)),
-        *(rows, columns // width, depth // width, *strides, biases(gate_bias, up_bias)),
-        0 if counters is None else counters.numel(),
-    )
-    spec = Spec(x.dtype, width > 1, constants, tile.warps, tile.stages)
-    blocks = -(-rows // tile.m) * -(-columns // tile.n)
-    GATE_UP.launch(spec, blocks, arguments, device_index(x))

@@ -48,8 +48,3 @@ def biases(first: torch.Tensor | None, second: torch.Tensor | None) -> int:
 def block(tile: Tile) -> tuple[int, ...]:
     """A tile as the kernels' last constants take it."""
     return tile.m, tile.n, tile.k, tile.stages, tile.group
-
-
-def present(tensor: torch.Tensor | None, stand_in: torch.Tensor) -> torch.Tensor:
-    """A tensor where a kernel wants an address: what is absent is not read."""
-    return stand_in if tensor is None else tensor

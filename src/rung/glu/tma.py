@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import torch
+from typing import TYPE_CHECKING
 
 from rung.glu.devices import chip
-from rung.glu.operands import Operands, biases, block, precision, present
+from rung.glu.operands import Operands, biases, block, precision
 from rung.glu.rules import Kind, Tile
 from rung.glu.views import device_index
+
+if TYPE_CHECKING:
+    from rung.glu.kernels.launch import Launch
 
 FARTHEST = 1 << 40
 """A TMA stride holds distances below this many bytes."""
@@ -30,42 +33,41 @@ def why_not(operands: Operands, capability: tuple[int, int], kind: Kind) -> str 
     return None
 
 
-def launch(
-    operands: Operands,
-    tile: Tile,
-    flags: tuple[str, bool, bool],
-    hidden: torch.Tensor,
-    gate: torch.Tensor,
-    up: torch.Tensor,
-) -> None:
-    from triton.tools.tensor_descriptor import TensorDescriptor
-
-    from rung.glu.kernels.launch import Spec
+def prepare(operands: Operands, tile: Tile, flags: tuple[str, bool, bool]) -> Launch:
+    """Takes the addresses of x, both weights, both biases, hidden, gate, up; more is passed over."""
+    from rung.glu.kernels.launch import Map, Spec
     from rung.glu.kernels.table import GATE_UP_TMA
 
     x, gate_weight, up_weight, gate_bias, up_bias, width = operands
-    (rows, depth), columns = x.shape, gate_weight.shape[0]
+    (rows, depth), columns, dtype = x.shape, gate_weight.shape[0], x.dtype
     swapped = up_weight.data_ptr() < gate_weight.data_ptr()
-    low = up_weight if swapped else gate_weight
     distance = abs(up_weight.data_ptr() - gate_weight.data_ptr()) // x.element_size()
-    box = [tile.m, tile.n]
-
-    def output(tensor: torch.Tensor) -> TensorDescriptor:
-        return TensorDescriptor(tensor, [rows, columns], [columns, 1], box)
-
-    # A map is 5 µs of launch: none is made for what is not written.
-    saved = (output(gate), output(up)) if flags[2] else (hidden, hidden)
-    added = (gate_bias, up_bias)
-    if swapped:
-        saved, added = saved[::-1], added[::-1]
     programs = min(-(-rows // tile.m) * -(-columns // tile.n), chip(device_index(x)).multiprocessors)
-    arguments = (
-        TensorDescriptor(x, [rows, depth], [x.stride(0), 1], [tile.m, tile.k]),
-        TensorDescriptor(low, [2, columns, depth], [distance, low.stride(0), 1], [2, tile.n, tile.k]),
-        output(hidden),
-        *saved,
-        *(present(added[0], hidden), present(added[1], hidden)),
-        *(rows, columns // width, depth // width, biases(*added), int(swapped), programs),
+    written = Map(dtype, (rows, columns), (columns, 1), (tile.m, tile.n))
+    weights = Map(dtype, (2, columns, depth), (distance, gate_weight.stride(0), 1), (2, tile.n, tile.k))
+    saved = (written, written) if flags[2] else (dtype, dtype)
+    added = (up_bias, gate_bias) if swapped else (gate_bias, up_bias)
+    launch = GATE_UP_TMA.prepare(
+        Spec(dtype, True, (*flags, precision(dtype), width, *block(tile)), tile.warps, tile.stages),
+        device_index(x),
+        programs,
+        (
+            Map(dtype, (rows, depth), (x.stride(0), 1), (tile.m, tile.k)),
+            weights,
+            written,
+            *saved,
+            dtype,
+            dtype,
+        ),
+        (rows, columns // width, depth // width, biases(*added), int(swapped), programs),
     )
-    spec = Spec(x.dtype, True, (*flags, precision(x.dtype), width, *block(tile)), tile.warps, tile.stages)
-    GATE_UP_TMA.launch(spec, programs, arguments, device_index(x))
+
+    def in_order(
+        x: int, gate: int, up: int, gate_bias: int, up_bias: int, h: int, g: int, u: int, *_: int
+    ) -> None:
+        if swapped:
+            launch(x, up, h, u, g, up_bias, gate_bias)
+        else:
+            launch(x, gate, h, g, u, gate_bias, up_bias)
+
+    return in_order

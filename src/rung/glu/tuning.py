@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from rung.errors import MachineError
-from rung.glu import rules
+from rung.glu import plans, rules
 from rung.glu.rules import Kind, Tile
 
 
@@ -44,7 +44,7 @@ def tune(
     """
     from rung.glu.checks import check_choice
     from rung.glu.devices import KERNEL_DTYPES, chip, kind_of
-    from rung.glu.gate_up import Choice, choose, run
+    from rung.glu.gate_up import Choice, choose, plan
     from rung.glu.operands import arrange
 
     check_choice(activation)
@@ -62,11 +62,8 @@ def tune(
     results: dict[Tile, float] = {}
     for tile in rules.candidates(kernel, kind):
         choice = Choice(kernel, tile, "being tuned")
-        results[tile] = _time_us(
-            lambda choice=choice: run(
-                x, weights[0], weights[1], None, None, activation, "single", False, choice=choice
-            )
-        )
+        one = plan(x, weights[0], weights[1], None, None, activation, "single", False, choice)
+        results[tile] = _time_us(lambda one=one: one.run(x, weights[0], weights[1], None, None))
     ranking = sorted(results, key=results.__getitem__)
     name = chip(torch.cuda.current_device()).name
     _keep(_key(name, kernel, kind, False, rows, hidden_features, in_features), ranking[0])
@@ -124,3 +121,4 @@ def _keep(key: str, tile: Tile) -> None:
     partial.write_text("{\n" + lines + "\n}\n")
     partial.replace(path)
     _load.cache_clear()
+    plans.forget()

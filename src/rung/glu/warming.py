@@ -5,12 +5,11 @@ from __future__ import annotations
 import torch
 
 from rung.errors import MachineError
-from rung.glu import rules
+from rung.glu import few, rules
 from rung.glu.activations import Activation
 from rung.glu.checks import check_choice
 from rung.glu.devices import INTERPRETED, KERNEL_DTYPES, chip, kind_of
-from rung.glu.few import few_rows_mlp
-from rung.glu.gate_up import Choice, run
+from rung.glu.gate_up import Choice, plan
 from rung.glu.pointwise import glu, glu_backward
 from rung.glu.reference import Rounding
 
@@ -22,7 +21,7 @@ def warm(dtype: torch.dtype, activation: Activation = "gelu_tanh", *, rounding: 
     """Compiles every kernel that `glu` and `glu_mlp` can choose for this dtype and activation, forward and
     backward, on the current CUDA device: afterwards no shape compiles anything.
 
-    It runs each kernel once on a tiny input. Triton keeps binaries on disk, so the second process is quick.
+    Triton keeps binaries on disk, so the second process is quick.
     Raises TypeError for a dtype without kernels, MachineError without a CUDA device.
     """
     check_choice(activation, rounding)
@@ -49,15 +48,12 @@ def _warm_size(
     glu_backward(pair, pair, pair, activation)
     for rows in (16, rules.FEW_ROWS):
         x = torch.zeros(rows, size, dtype=dtype, device=device)
-        few_rows_mlp(x, weights[0], weights[1], weights[2], None, None, None, activation, rounding)
-        counters = torch.empty(1, dtype=torch.int32, device=device)
-        for columns in (size, WIDE):
-            choice = Choice("portable", rules.few(kind_of(dtype), rows, columns, 1), "being warmed")
-            run(x, weights[0], weights[1], None, None, activation, rounding, False, counters, choice)
+        few.plan(x, weights[0], weights[1], weights[2], None, None, None, activation, rounding, WIDE)
+        few.plan(x, weights[0], weights[1], weights[2], None, None, None, activation, rounding)
     x = torch.zeros(rules.FEW_ROWS + 1, size, dtype=dtype, device=device)
     for save in (False, True):
         for choice in _choices(dtype, save, size, device):
-            run(x, weights[0], weights[1], None, None, activation, rounding, save, choice=choice)
+            plan(x, weights[0], weights[1], None, None, activation, rounding, save, choice)
 
 
 def _choices(dtype: torch.dtype, save: bool, size: int, device: torch.device) -> list[Choice]:

@@ -8,6 +8,7 @@ alone (5 µs). Sizes and strides are never specialised on, so a new shape compil
 from __future__ import annotations
 
 import inspect
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from triton import knobs
 
 from rung.glu.kernels.entry import Map, Operand, descriptor, enter, stand_ins
 
-__all__ = ["INTERPRETED", "Kernel", "Launch", "Map", "Operand", "Spec", "address"]
+__all__ = ["INTERPRETED", "Kernel", "Launch", "Map", "Operand", "Spec", "address", "beyond"]
 
 INTERPRETED: bool = knobs.runtime.interpret
 
@@ -41,9 +42,18 @@ class Spec(NamedTuple):
     registers: int | None = None
 
 
-def address(tensor: torch.Tensor) -> Any:
-    """What a launch takes for a tensor: where it lies; under Triton's interpreter the tensor itself."""
-    return tensor if INTERPRETED else tensor.data_ptr()
+def _itself(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor
+
+
+def _from_byte(tensor: torch.Tensor, byte: int) -> torch.Tensor:
+    return tensor[byte:]
+
+
+address: Callable[[torch.Tensor], Any] = _itself if INTERPRETED else torch.Tensor.data_ptr
+"""What a launch takes for a tensor: where it lies; under Triton's interpreter the tensor itself."""
+beyond: Callable[[Any, int], Any] = _from_byte if INTERPRETED else operator.add
+"""The address so many bytes after another; the memory there may be of any dtype, its tensor is of bytes."""
 
 
 class Kernel:
@@ -125,7 +135,12 @@ class Kernel:
 
 def _interpreted(run: Callable[..., Any], operands: Sequence[Operand], tail: tuple[Any, ...]) -> Launch:
     def launch(*tensors: torch.Tensor) -> None:
-        seen = [descriptor(o, t) if isinstance(o, Map) else t for o, t in zip(operands, tensors, strict=True)]
-        run(*seen, *tail)
+        run(*map(_seen, operands, tensors), *tail)
 
     return launch
+
+
+def _seen(operand: Operand, tensor: torch.Tensor) -> Any:
+    if isinstance(operand, Map):
+        return descriptor(operand, tensor)
+    return tensor.view(operand) if tensor.dtype == torch.uint8 else tensor
