@@ -13,9 +13,9 @@ import tracelib
 from rung.insight.bound import bound
 from rung.insight.compare import compare
 from rung.insight.diff import describe
+from rung.insight.findings import examine, explanations, findings
 from rung.insight.forward import chosen, forward, instances
 from rung.insight.narrate import changed
-from rung.insight.remarks import remarks
 from rung.insight.tree import Node, tree
 from rung.show import as_json
 from rung.show.diff import headings, side_by_side, verdict
@@ -23,13 +23,24 @@ from rung.show.read import report
 from rung.trace import Trace
 from shown import shown
 
-OPS = ("aten::mm", "aten::addmm", "aten::mul", "aten::gelu", "aten::view", "aten::copy_", "aten::sum", "MyOp")
+OPS = (
+    *("aten::mm", "aten::addmm", "aten::mul", "aten::gelu", "aten::view", "aten::copy_", "aten::sum", "MyOp"),
+    *(
+        "aten::contiguous",
+        "Torch-Compiled Region: 0/0",
+        "Torch-Compiled Region: 1/2",
+        "dynamo",
+        "Pregraph bytecode",
+    ),
+)
 KERNELS = (
     "nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_TNT",
     "nvjet_sm90_tst_64x8_64x16_1x2_h_bz_bias_TNT",
     "void at::native::vectorized_elementwise_kernel<8, at::native::GeluCUDAKernelImpl(int)>",
     "triton_poi_fused_gelu_mul_0",
     "_geglu_tanh_forward_kernel",
+    "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x128x8_stage3_warpsize2x2x1_ffma_aligna4_alignc4",
+    "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
 )
 weird = st.text(max_size=12) | st.sampled_from(
     ["[bold]", "[/]", "\x1b[31m", ":dog:", "a\nb", "ProfilerStep#x"]
@@ -73,7 +84,11 @@ def test_any_trace_is_explained(trace: Trace) -> None:
     found = forward(trace)
     of_region = instances(trace, found.region)
     assert len(of_region) == found.instances >= found.alike >= 1
-    assert all(isinstance(sentence, str) and sentence for sentence in remarks(found, of_region))
+    case = examine(trace)
+    seen = findings(case)
+    assert all(one.title and one.advice and 0 <= one.share <= 1 for one in seen)
+    assert {one.id for one in explanations(case)} <= {one.id for one in seen}
+    json.loads(as_json.encode({"evidence": [dict(one.evidence) for one in seen]}))
     assert 0 <= found.gpu_idle_share <= 1
     limit = bound(found)
     assert (limit.limit == "no-gpu") is (found.gpu_busy_ns.median == 0)

@@ -9,9 +9,9 @@ from recordings import h200
 from rung.insight.bound import bound
 from rung.insight.compare import RoundTrip
 from rung.insight.diff import Diff
-from rung.insight.forward import Forward, forward, instances
+from rung.insight.findings import examine, explanations
+from rung.insight.forward import Forward, forward
 from rung.insight.narrate import changed, unchanged
-from rung.insight.remarks import cold_start, remarks
 from rung.insight.spread import Spread
 
 GATE_UP = "nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_TNT"
@@ -27,6 +27,10 @@ def look(name: str) -> Forward:
 
 def compare(a: str, b: str) -> Diff:
     return rung.diff(rung.read(h200(a)), rung.read(h200(b)))
+
+
+def explained(name: str) -> list[str]:
+    return [one.title for one in explanations(examine(rung.read(h200(name))))]
 
 
 def counts(found: Forward) -> tuple[int, int, int, int]:
@@ -79,8 +83,8 @@ class TestLinear:
         assert (diff.gone, diff.new, diff.fused, diff.round_trips_removed) == ((), (), (), ())
         assert "1 GEMM, name for name" in unchanged(diff)
 
-    def test_remarks(self) -> None:
-        said = " | ".join(remarks(look("02_linear_1024x32x64_eager"), []))
+    def test_what_explains_it(self) -> None:
+        said = " | ".join(explained("02_linear_1024x32x64_eager"))
         assert "aten::addmm is one kernel (its name says bias): the bias rides in the GEMM's epilogue" in said
         assert "3 ops launch nothing, they only rewrite shape and stride: t, transpose and as_strided" in said
 
@@ -110,20 +114,21 @@ class TestMLP:
     def test_each_linear_rewrites_shapes_six_times(self) -> None:
         assert look("03_mlp_eager").launchless_ops == {f"aten::{op}": 3 for op in ONE_LINEAR}
 
-    def test_remarks(self) -> None:
-        said = remarks(look("03_mlp_eager"), [])
+    def test_what_explains_it(self) -> None:
+        *said, last = explained("03_mlp_eager")
         assert said == [
-            "2 memsets (4 B each) belong to the GEMM library, right before its kernels",
             "aten::linear walks through t, transpose, as_strided, matmul, reshape, view, mm and "
             "_unsafe_view: 9 names, one kernel",
             "18 ops launch nothing, they only rewrite shape and stride: "
-            "t, transpose, as_strided, reshape, view and _unsafe_view",
-            "the layout is in the GEMM's name: TNT is x @ w.T as nn.Linear stores it",
-            "the GEMMs are not one kernel: 256x128 for N = 3072 and 192x128 for N = 768; "
-            "the library picks a tile by shape",
-            "aten::gelu writes 50.3 MB to memory and aten::mul reads as many back: "
-            "one kernel for both would save that round trip",
+            "t, transpose, as_strided, reshape, view and _unsafe_view (16.5 µs of CPU time)",
+            "the layout is in the names of 3 GEMMs: TNT is x @ w.T as nn.Linear stores it",
+            "2 memsets (4 B each, 1.57 µs in all) belong to the GEMM library, right before its kernels",
+            "aten::mm is not one kernel but 2: "
+            "GEMM 256x128x64, 4 stages, TNT for [8192, 768] x [768, 3072] at 683 TFLOP/s and "
+            "GEMM 192x128x64, 5 stages, TNT for [8192, 3072] x [3072, 768] at 745 TFLOP/s; "
+            "the library picks by shape and dtype",
         ]
+        assert last.startswith("GLU activation: gelu and mul pass tensors through memory, 101 MB that one")
 
     def test_the_compiler_fuses_gelu_and_mul_and_leaves_the_gemms(self) -> None:
         diff = compare("03_mlp_eager", "03_mlp_compile")
@@ -213,7 +218,7 @@ class TestMatmulAdd:
         assert diff.round_trips_removed == ()
 
     def test_the_copied_bias_is_seen_and_no_epilogue_claimed(self) -> None:
-        said = " | ".join(remarks(look("01_matmul_add_4096_bf16_warm_compile"), []))
+        said = " | ".join(explained("01_matmul_add_4096_bf16_warm_compile"))
         assert "inside aten::addmm 33.6 MB are copied on the device before the GEMM" in said
         assert "rides in the GEMM's epilogue" not in said
 
@@ -231,8 +236,8 @@ class TestMatmulAdd:
     @pytest.mark.parametrize("size", [64, 4096])
     @pytest.mark.parametrize(("state", "fires"), [("cold", True), ("warm", False)])
     def test_cold_is_said_of_cold_recordings_alone(self, size: int, state: str, fires: bool) -> None:
-        trace = rung.read(h200(f"01_matmul_add_{size}_bf16_{state}_eager"))
-        assert bool(cold_start(instances(trace))) is fires
+        said = explained(f"01_matmul_add_{size}_bf16_{state}_eager")
+        assert said[0].startswith("the first matmul_add takes ") is fires
 
 
 def test_a_recording_against_itself_has_not_changed() -> None:
@@ -251,4 +256,4 @@ def test_a_model_repeats_itself_and_the_sentences_do_not() -> None:
     fused = [s for s in said if "became one kernel" in s]
     assert len(fused) == 1
     assert "aten::pow, aten::mean, aten::rsqrt and 2 x aten::mul became one kernel" in fused[0]
-    assert fused[0].endswith(", 14 times a forward")
+    assert ", 14 times a forward: " in fused[0]

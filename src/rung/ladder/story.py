@@ -1,4 +1,4 @@
-"""A climbed rung as plain data: each variant's forward, remarks on it, and what differs from the first."""
+"""A climbed rung as plain data: each variant's forward, what explains it, and what differs from the first."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 from rung import units
 from rung.insight.bound import Bound, bound
 from rung.insight.diff import Diff, describe
-from rung.insight.forward import Forward, forward, instances
-from rung.insight.remarks import remarks
+from rung.insight.findings import Case, explanations
+from rung.insight.forward import Forward, forward
 from rung.ladder.linear_facts import LinearFacts
 from rung.ladder.values import Rung
 from rung.recording import Recording, Skipped
@@ -122,7 +122,7 @@ def _scene(name: str, found: Sequence[Source]) -> Scene:
         own = trace.header.get("rung") or {}
         device, made = device or trace.device, made or own
         told = forward(trace)
-        lines = [*own.get("printed", ()), *remarks(told, instances(trace, told.region))]
+        lines = [*own.get("printed", ()), *(one.title for one in explanations(Case(trace, (told,))))]
         doubtful = frozenset(own.get("unpublished", ()))
         chapters.append(Chapter(source.variant, source.path, told, bound(told), tuple(lines), doubtful))
     return Scene(

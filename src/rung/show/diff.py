@@ -12,6 +12,7 @@ from rung import units
 from rung.insight.compare import Comparison
 from rung.insight.forward import Forward, is_drawn
 from rung.show.fitting import Phrases, table
+from rung.show.fitting import point as point
 from rung.show.plain import plain
 from rung.show.read import DRAWN
 from rung.trace import Trace
@@ -88,10 +89,3 @@ def verdict(changed: Sequence[str], unchanged: Sequence[str]) -> RenderableType:
 
 def _points(sentences: Sequence[str], otherwise: str) -> list[Table]:
     return [point(sentence) for sentence in sentences or (otherwise,)]
-
-
-def point(sentence: str) -> Table:
-    """A sentence behind a dot, wrapped beside it."""
-    made = Table.grid(padding=(0, 1))
-    made.add_row("  ·", plain(sentence))
-    return made

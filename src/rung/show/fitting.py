@@ -90,3 +90,10 @@ def table(*headings: str, right: Sequence[int] = ()) -> Table:
     for i, heading in enumerate(headings):
         made.add_column(plain(heading), justify="right" if i in right else "left", no_wrap=i in right)
     return made
+
+
+def point(sentence: str) -> Table:
+    """A sentence behind a dot, wrapped beside it."""
+    made = Table.grid(padding=(0, 1))
+    made.add_row("  ·", plain(sentence))
+    return made

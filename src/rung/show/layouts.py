@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from rung.ladder.linear_facts import Layout, LinearFacts
-from rung.show.diff import point
+from rung.show.fitting import point
 
 
 def lines(facts: LinearFacts) -> Iterator[RenderableType]:

@@ -14,7 +14,8 @@ from rung import units
 from rung.insight.culprits import Culprit
 from rung.insight.regression import Regression, Shift
 from rung.show import why as shown
-from rung.show.diff import point, verdict
+from rung.show.diff import verdict
+from rung.show.fitting import point
 from rung.show.plain import plain
 
 CULPRITS, FINDINGS = 8, 4

@@ -13,8 +13,7 @@ from rich.text import Text
 from rung import units
 from rung.insight.findings import Finding
 from rung.insight.why import Verdict, Why
-from rung.show.diff import point
-from rung.show.fitting import table
+from rung.show.fitting import point, table
 from rung.show.plain import plain
 
 T = TypeVar("T")

@@ -14,6 +14,9 @@ from rung.insight.findings.case import Case
 from rung.insight.findings.finding import Finding, Sighting
 from rung.insight.findings.rule import Rule, Topic
 
+HEARD = 2
+"""Sightings of one rule beside a list of kernels; `rung why` has them all."""
+
 
 @cache
 def rules() -> dict[str, Rule]:
@@ -43,9 +46,14 @@ def findings(
 
 
 def explanations(case: Case) -> tuple[Finding, ...]:
-    """What the rules that explain say of a case, in reading order: topic by topic, not by cost."""
-    ids = [rule.id for rule in rules().values() if rule.explains]
-    return tuple(sorted(findings(case, only=ids), key=lambda one: ids.index(one.id)))
+    """What the rules that explain say of a case, in reading order: what to mistrust, then topic by topic.
+
+    A rule that sees much, as in a model's many layers, is heard on its dearest sightings alone.
+    """
+    telling = [rule for rule in rules().values() if rule.explains]
+    ids = [rule.id for rule in sorted(telling, key=lambda rule: rule.topic != "recording")]
+    found = findings(case, only=ids)
+    return tuple(one for id_ in ids for one in [f for f in found if f.id == id_][:HEARD])
 
 
 def _known(ids: Collection[str]) -> list[Rule]:

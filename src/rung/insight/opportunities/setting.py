@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rung import units
-from rung.insight.forward import Forward, WorkRow
+from rung.insight.forward import Forward, WorkRow, is_drawn
 from rung.insight.opportunities.flow import Flow, flow
 from rung.insight.roofline import Roofline
 
@@ -44,7 +44,12 @@ def setting(roofline: Roofline) -> Setting:
 
 
 def _memory(roofline: Roofline) -> Memory | None:
-    """The device's copy bandwidth; for a device nobody measured, the fastest kernel of the forward itself."""
+    """The device's copy bandwidth; for a device nobody measured, the fastest kernel of the forward itself.
+
+    Where no time was measured there is nothing to predict from.
+    """
+    if is_drawn(roofline.forward.example.trace):
+        return None
     if roofline.ceiling is not None:
         speed = roofline.ceiling.bytes_per_s
         how = "measured" if roofline.ceiling.source.startswith("measured") else "of its data sheet"

@@ -9,7 +9,7 @@ from rung.insight.findings.case import Case
 from rung.insight.findings.finding import Sighting
 from rung.insight.findings.rule import Rule
 from rung.insight.findings.timeline import ALLOCATES, LOADS, calls, spent_ns
-from rung.insight.forward import Forward
+from rung.insight.forward import Forward, is_drawn
 from rung.insight.spread import spread
 from rung.trace import Region
 from rung.trace.intervals import union_ns
@@ -23,7 +23,7 @@ times as wide in warm recordings of small work on an H200, setting up 539 times 
 
 
 def find(case: Case) -> Iterator[Sighting]:
-    for forward in case.forwards:
+    for forward in () if is_drawn(case.trace) else case.forwards:  # no width of a drawn call was measured
         first, *rest = case.instances(forward)
         later = [one.cpu_ns for one in rest if len(one.work) or not len(first.work)]
         spent = set_up(first)
@@ -101,4 +101,5 @@ RULE = Rule(
     means="Workspaces, lazily loaded kernels, library heuristics and compilers are paid for once.",
     do="Warm up before recording.",
     find=find,
+    explains=True,
 )

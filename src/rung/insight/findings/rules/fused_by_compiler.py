@@ -9,7 +9,7 @@ from rung.insight.findings.case import Case
 from rung.insight.findings.finding import Sighting
 from rung.insight.findings.looking import spent_ns
 from rung.insight.findings.rule import Rule
-from rung.insight.forward import Forward, WorkRow
+from rung.insight.forward import Forward, WorkRow, is_drawn
 
 SHOWN = 3
 
@@ -26,10 +26,11 @@ def _sighting(forward: Forward, fused: Sequence[WorkRow]) -> Sighting:
     for row in fused:
         by_name.setdefault(row.name, []).append(row)
     ranked = sorted(by_name.values(), key=spent_ns, reverse=True)
-    said = [_said(rows) for rows in ranked[:SHOWN]]
+    measured = not is_drawn(forward.example.trace)
+    said = [_said(rows, measured) for rows in ranked[:SHOWN]]
     more = [units.count(len(ranked) - SHOWN, "other")] if len(ranked) > SHOWN else []
     share = spent_ns(fused) / forward.gpu_busy_ns.median if forward.gpu_busy_ns.median else 0.0
-    of_gpu = f" ({units.percent(min(share, 1.0))} of the GPU time)" if share else ""
+    of_gpu = f" ({units.percent(min(share, 1.0))} of the GPU time)" if share and measured else ""
     verb = "kernel is" if len(fused) == 1 else "kernels are"
     return Sighting(
         title=f"{len(fused)} {verb} the compiler's{of_gpu}: {'; '.join(said + more)}",
@@ -49,10 +50,11 @@ def _sighting(forward: Forward, fused: Sequence[WorkRow]) -> Sighting:
     )
 
 
-def _said(rows: Sequence[WorkRow]) -> str:
+def _said(rows: Sequence[WorkRow], measured: bool) -> str:
     ops = names.short(rows[0].decoded).removeprefix("made by Inductor: ")
     often = f", {len(rows)} times" if len(rows) > 1 else ""
-    return f"{ops} in {units.duration(spent_ns(rows))}{often}"
+    took = f" in {units.duration(spent_ns(rows))}" if measured else ""
+    return f"{ops}{took}{often}"
 
 
 RULE = Rule(

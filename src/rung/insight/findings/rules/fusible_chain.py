@@ -37,4 +37,5 @@ RULE = Rule(
     means="A tensor makes a round trip through memory that one kernel for both would save.",
     do="Let torch.compile, Liger or rung.glu make one kernel of them; check the prediction with `rung diff`.",
     find=find,
+    explains=True,
 )

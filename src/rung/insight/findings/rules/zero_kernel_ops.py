@@ -8,7 +8,7 @@ from rung import units
 from rung.insight.findings.case import Case
 from rung.insight.findings.finding import Sighting
 from rung.insight.findings.rule import Rule
-from rung.insight.forward import Forward
+from rung.insight.forward import Forward, is_drawn
 
 
 def find(case: Case) -> Iterator[Sighting]:
@@ -24,9 +24,10 @@ def _sighting(forward: Forward) -> Sighting:
         if ops.total() == 1
         else "ops launch nothing, they only rewrite"
     )
+    took = "" if is_drawn(forward.example.trace) else f" ({units.duration(spent)} of CPU time)"
     kinds = units.listing([name.removeprefix("aten::") for name in ops])
     return Sighting(
-        title=f"{ops.total()} {verb} shape and stride: {kinds} ({units.duration(spent)} of CPU time)",
+        title=f"{ops.total()} {verb} shape and stride: {kinds}{took}",
         advice="Nothing to do on the GPU; a compiled call does not dispatch them.",
         forward=forward,
         evidence={"ops": dict(ops), "cpu_ns": spent},
