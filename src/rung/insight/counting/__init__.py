@@ -60,8 +60,8 @@ def demand_of(kernel: Kernel) -> Demand | None:
     siblings = launched_by(op)
     if decoded.fields.get("multi_tensor"):
         return lists.demand(kernel, call, siblings)
-    if call.name == "aten::convolution_backward" and (count := _gradient(kernel)) is not None:
-        return count(call) if _alone(kernel, siblings) else None
+    if call.name == "aten::convolution_backward" and kernel.category == "kernel":
+        return convolution.gradient(call, _direction(kernel)) if _is_alone(kernel, siblings) else None
     if call.name == "aten::cat":
         return indexing.cat(call, kernel.name) if len(siblings) == 1 else None
     return demand_of_call(call) if _is_main(kernel, siblings) else None
@@ -95,16 +95,16 @@ def _is_main(kernel: Kernel, siblings: Sequence[Kernel]) -> bool:
     return _only([k for k in siblings if k.kind in kinds and not _ASIDE.search(k.name)], kernel)
 
 
-def _alone(kernel: Kernel, siblings: Sequence[Kernel]) -> bool:
-    """Whether no other kernel computes the same gradient."""
-    direction = kernel.decoded.fields.get("direction")
-    return _only([k for k in siblings if k.decoded.fields.get("direction") == direction], kernel)
+def _is_alone(kernel: Kernel, siblings: Sequence[Kernel]) -> bool:
+    """Whether it computes a gradient of a convolution, and no other kernel the same one."""
+    heavy = [other for other in siblings if other.kind in _HEAVY and not _ASIDE.search(other.name)]
+    return _only([other for other in heavy if _direction(other) == _direction(kernel)], kernel)
+
+
+def _direction(kernel: Kernel) -> str | None:
+    found = kernel.decoded.fields.get("direction")
+    return found if isinstance(found, str) else None
 
 
 def _only(kernels: Sequence[Kernel], kernel: Kernel) -> bool:
     return len(kernels) == 1 and kernels[0] == kernel
-
-
-def _gradient(kernel: Kernel) -> Count | None:
-    counts = {"backward_data": convolution.to_input, "backward_weight": convolution.to_weight}
-    return counts.get(str(kernel.decoded.fields.get("direction")))

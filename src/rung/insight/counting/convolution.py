@@ -22,40 +22,41 @@ class _Places:
 
     stride: int
     padding: int
-    dilation: int
+    dilation: int | None
     transposed: int | None = None
-    output_padding: int | None = None
 
 
-_ATEN = _Places(3, 4, 5, 6, 7)
-_OURS = _Places(3, 2, 4)
-_OTHERS = _Places(4, 3, 5)
+_ATEN = _Places(3, 4, 5, 6)
+_CUDNN = _Places(3, 2, 4)
+_PADDING_FIRST = _Places(4, 3, 5)
 _FORWARD = {
     "aten::convolution": _ATEN,
     "aten::_convolution": _ATEN,
     "aten::convolution_overrideable": _ATEN,
-    "aten::conv1d": _Places(3, 4, 5),
-    "aten::conv2d": _Places(3, 4, 5),
-    "aten::conv3d": _Places(3, 4, 5),
-    "aten::cudnn_convolution": _OURS,
+    **dict.fromkeys(("aten::conv1d", "aten::conv2d", "aten::conv3d"), _Places(3, 4, 5)),
+    "aten::cudnn_convolution": _CUDNN,
     "aten::cudnn_convolution_relu": _Places(3, 4, 5),
-    "aten::miopen_convolution": _OTHERS,
+    "aten::miopen_convolution": _PADDING_FIRST,
     "aten::miopen_convolution_relu": _Places(3, 4, 5),
-    "aten::mkldnn_convolution": _OTHERS,
+    "aten::mkldnn_convolution": _PADDING_FIRST,
+    "aten::_slow_conv2d_forward": _Places(4, 5, None),
+    "aten::slow_conv3d_forward": _Places(4, 5, None),
 }
 
 
 def _forward(call: Call) -> Demand | None:
     tensors = call.given(0, 1)
-    if tensors is None:
+    places = _FORWARD[call.name]
+    transposed = call.flag(places.transposed) if places.transposed is not None else False
+    if tensors is None or transposed is None:
         return None
     x, weight = tensors
-    out = _output(call, _FORWARD[call.name], x.shape, weight.shape)
+    out = _output(call, places, transposed, x.shape, weight.shape)
     if out is None:
         return None
-    reads = [x, weight] + [t for t in call.some(2) if len(t.shape) == 1]
-    transposed = out[1] != weight.shape[0]
-    return Demand(_flop(x.shape if transposed else out, weight.shape), tuple(reads), (Tensor(out, x.dtype),))
+    bias = [tensor for tensor in call.some(2) if len(tensor.shape) == 1]
+    points = x.shape if transposed else out
+    return Demand(_flop(points, weight.shape), (x, weight, *bias), (Tensor(out, x.dtype),))
 
 
 def _flop(points: Shape, weight: Shape) -> int:
@@ -63,27 +64,23 @@ def _flop(points: Shape, weight: Shape) -> int:
     return 2 * points[0] * math.prod(points[2:]) * math.prod(weight)
 
 
-def _output(call: Call, places: _Places, x: Shape, weight: Shape) -> Shape | None:
-    """[n, c_out, ...], from the arithmetic in `torch.nn.Conv2d`'s documentation."""
+def _output(call: Call, places: _Places, transposed: bool, x: Shape, weight: Shape) -> Shape | None:
+    """[n, c_out, ...], from the arithmetic in the documentation of `torch.nn.Conv2d` and
+    `ConvTranspose2d`."""
     rank = len(x) - 2
-    transposed = call.flag(places.transposed) if places.transposed is not None else False
-    stride, padding, dilation = (
-        _each(call.numbers(at), rank) for at in (places.stride, places.padding, places.dilation)
-    )
-    if rank < 1 or len(weight) != len(x) or transposed is None or not (stride and padding and dilation):
+    stride = _each(call.numbers(places.stride), rank)
+    padding = _each(call.numbers(places.padding), rank)
+    dilation = _each(call.numbers(places.dilation) if places.dilation is not None else (1,), rank)
+    if rank < 1 or len(weight) != len(x) or not (stride and padding and dilation):
         return None
     sizes = zip(x[2:], weight[2:], stride, padding, dilation, strict=True)
     if not transposed:
-        spatial = tuple((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in sizes)
-        return (x[0], weight[0], *spatial)
-    extra = _each(call.numbers(places.output_padding or 0), rank)
-    groups = call.numbers((places.output_padding or 0) + 1)
+        return (x[0], weight[0], *((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in sizes))
+    extra, groups = _each(call.numbers(7), rank), call.numbers(8)
     if not extra or not groups:
         return None
-    spatial = tuple(
-        (n - 1) * s - 2 * p + d * (k - 1) + e + 1 for (n, k, s, p, d), e in zip(sizes, extra, strict=True)
-    )
-    return (x[0], weight[1] * groups[0], *spatial)
+    spatial = ((n - 1) * s - 2 * p + d * (k - 1) + 1 for n, k, s, p, d in sizes)
+    return (x[0], weight[1] * groups[0], *(n + more for n, more in zip(spatial, extra, strict=True)))
 
 
 def _each(numbers: Shape | None, rank: int) -> Shape | None:
@@ -93,40 +90,51 @@ def _each(numbers: Shape | None, rank: int) -> Shape | None:
     return numbers * rank if len(numbers) == 1 else numbers if len(numbers) == rank else None
 
 
-def to_input(call: Call) -> Demand | None:
-    """The gradient of the input of `convolution_backward`: the transposed convolution."""
-    return _backward(call, 2, 1)
+def gradient(call: Call, direction: str | None) -> Demand | None:
+    """One of the two products of `convolution_backward`: `"backward_data"`, the transposed convolution, or
+    `"backward_weight"`. Without a direction that which the call asked for, if it was one only."""
+    wanted = _wanted(call)
+    if direction is None and len(wanted) == 1:
+        direction = wanted[0]
+    return _product(call, direction) if direction in ("backward_data", "backward_weight") else None
 
 
-def to_weight(call: Call) -> Demand | None:
-    """The gradient of its weight: each weight has met each output point, as in the forward pass."""
-    return _backward(call, 1, 2)
+def _both(call: Call) -> Demand | None:
+    """All that a call asked for, as one op that computes it."""
+    found = [_product(call, direction) for direction in _wanted(call)]
+    products = [demand for demand in found if demand is not None]
+    if not products or len(products) < len(found):
+        return None
+    reads = dict.fromkeys(tensor for demand in products for tensor in demand.reads)
+    return Demand(
+        sum(demand.flop or 0 for demand in products),
+        tuple(reads),
+        tuple(tensor for demand in products for tensor in demand.writes),
+    )
 
 
-def _backward(call: Call, read: int, like: int) -> Demand | None:
-    tensors = call.given(0, 1, 2)
-    transposed = call.flag(7)
+def _wanted(call: Call) -> list[str]:
+    """Which gradients a call asked for, from its `output_mask`."""
+    mask = call.text(10).strip("[]").replace(" ", "").split(",")
+    return [
+        name
+        for name, asked in zip(("backward_data", "backward_weight"), mask, strict=False)
+        if asked == "True"
+    ]
+
+
+def _product(call: Call, direction: str) -> Demand | None:
+    """Each weight meets each output point, as in the forward pass."""
+    tensors, transposed = call.given(0, 1, 2), call.flag(7)
     if tensors is None or transposed is None:
         return None
     grad, x, weight = tensors
-    points = x.shape if transposed else grad.shape
-    written = tensors[like]
-    return Demand(_flop(points, weight.shape), (grad, tensors[read]), (Tensor(written.shape, written.dtype),))
-
-
-def _only_one(call: Call) -> Demand | None:
-    """`convolution_backward` asked for one of its two products."""
-    wanted = call.text(10).strip("[]").replace(" ", "").split(",")[:2]
-    return (
-        to_input(call)
-        if wanted == ["True", "False"]
-        else to_weight(call)
-        if wanted == ["False", "True"]
-        else None
-    )
+    other, written = (weight, x) if direction == "backward_data" else (x, weight)
+    flop = _flop(x.shape if transposed else grad.shape, weight.shape)
+    return Demand(flop, (grad, other), (Tensor(written.shape, written.dtype),))
 
 
 COUNTS: dict[str, Count] = {
     **dict.fromkeys(_FORWARD, _forward),
-    "aten::convolution_backward": _only_one,
+    "aten::convolution_backward": _both,
 }
