@@ -170,7 +170,7 @@ class TestMLP:
         diff = compare("03_mlp_eager", "03_mlp_compile_cudagraph")
         assert [fusion.into for fusion in diff.fused] == [FUSED]
         said = changed(diff)
-        assert "cudaGraphLaunch replays 6 pieces of work with one launch" in said
+        assert "one cudaGraphLaunch replays 4 kernels and 2 memsets" in said
         assert "launches a forward: 7 -> 2" in said
         assert any(s.startswith("new: pointwise copy of aten::_foreach_copy_") for s in said)
 
@@ -180,7 +180,13 @@ class TestMLP:
 
     def test_a_graph_break_is_said(self) -> None:
         said = changed(compare("03_mlp_compile", "03_mlp_compile_graph_break"))
-        assert "compiled regions a call: 1 -> 2: the compiler was interrupted (a graph break)" in said
+        assert (
+            "graph breaks a call: 0 -> 1: the compiler was interrupted, after view + gelu, before aten::mm"
+        ) in said
+
+    def test_recompilations_are_said_with_their_seconds(self) -> None:
+        said = changed(compare("03_mlp_compile", "03_mlp_compile_recompile"))
+        assert "compiled again 2 times, 2.73 s in all: in call 3 and call 5" in said
 
     def test_what_the_cpu_pays_is_said_though_the_first_step_is_wide(self) -> None:
         """Eager 193, 77, 67 us, compiled 395, 193, 168: the ranges meet, the better halves do not."""

@@ -6,7 +6,8 @@ from collections import Counter
 
 from rung import names, units
 from rung.insight.compare import Comparison, Fusion, rows_of, unfused
-from rung.insight.forward import Forward, WorkRow
+from rung.insight.findings.rules import graph_break, graph_launch, recompile, zero_kernel_ops
+from rung.insight.forward import WorkRow
 from rung.names.dtypes import dtype_of
 
 
@@ -22,6 +23,7 @@ def changed(diff: Comparison, *, times: bool = True) -> list[str]:
         *_replaced(diff, times),
         *_counts(diff),
         *_graphs(diff),
+        *_compiler(diff, times),
         *_dispatch(diff, times),
         *(_times(diff) if times else ()),
     ]
@@ -151,21 +153,29 @@ def _counts(diff: Comparison) -> list[str]:
 
 
 def _graphs(diff: Comparison) -> list[str]:
-    replayed = [row for row in diff.b.rows if row.graph]
-    if not replayed or any(row.graph for row in diff.a.rows):
+    if any(row.graph for row in diff.a.rows) or not any(row.graph for row in diff.b.rows):
         return []
-    return [f"{replayed[0].launch} replays {units.count(len(replayed), 'piece')} of work with one launch"]
+    return [graph_launch.sentence(diff.b)]
 
 
-def _compiled_regions(forward: Forward) -> int:
-    return sum(n for name, n in forward.op_names.items() if name.startswith("Torch-Compiled Region: "))
+def _compiler(diff: Comparison, times: bool) -> list[str]:
+    """Where B's compiled code is interrupted, and what was compiled again, more often than in A."""
+    found = []
+    a, b = (graph_break.breaks_in(f.example) for f in (diff.a, diff.b))
+    if len(b) > len(a):
+        said = f"the compiler was interrupted, {graph_break.sentence(diff.b.example)}"
+        found.append(f"graph breaks a call: {len(a)} -> {len(b)}: {said}")
+    again, before = (recompile.recompiles(f.example.trace) for f in (diff.b, diff.a))
+    if len(again) > len(before):
+        cost = f", {units.duration(sum(one.compile_ns for one in again))} in all" if times else ""
+        calls = units.listing([f"call {one.instance.instance + 1}" for one in again[:3]])
+        more = f" and {len(again) - 3} more" if len(again) > 3 else ""
+        found.append(f"compiled again {len(again)} times{cost}: in {calls}{more}")
+    return found
 
 
 def _dispatch(diff: Comparison, times: bool) -> list[str]:
     found = []
-    a, b = _compiled_regions(diff.a), _compiled_regions(diff.b)
-    if b > max(a, 1):
-        found.append(f"compiled regions a call: {a} -> {b}: the compiler was interrupted (a graph break)")
     if diff.b.pre_ops_ns and not diff.a.pre_ops_ns:
         cost = f": {units.duration(sum(diff.b.pre_ops_ns.values()))}" if times else ""
         found.append(f"every call now pays Dynamo's cache look-up, guards and a prologue{cost}")
@@ -173,7 +183,10 @@ def _dispatch(diff: Comparison, times: bool) -> list[str]:
     gone = views_a.total() - views_b.total()
     if gone > 0:
         kinds = [name.removeprefix("aten::") for name in views_a if views_a[name] > views_b[name]]
-        found.append(f"{gone} ops that launch nothing are no longer dispatched: {units.listing(kinds)}")
+        saved = zero_kernel_ops.spent_ns(diff.a) - zero_kernel_ops.spent_ns(diff.b)
+        cost = f" ({units.duration(saved)} of CPU time)" if times and saved > 0 else ""
+        said = f"ops that launch nothing are no longer dispatched: {units.listing(kinds)}"
+        found.append(f"{gone} {said}{cost}")
     return found
 
 

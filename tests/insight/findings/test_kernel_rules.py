@@ -33,7 +33,7 @@ class TestBiasInEpilogue:
         found = the_one(
             "bias-in-epilogue", read(*events(ADDMM, ran(ADD, "aten::add", SQUARE, SQUARE), ADDMM))
         )
-        assert found.title.startswith("2 of 2 aten::addmm are one kernel each: the bias rides")
+        assert found.title.startswith("all 2 aten::addmm are one kernel each: the bias rides")
 
     @pytest.mark.parametrize(
         "kernels",

@@ -31,9 +31,8 @@ def _the_one_gemm(group: Sequence[WorkRow]) -> WorkRow | None:
 
 def _sighting(forward: Forward, gemms: Sequence[WorkRow], ops: int) -> Sighting:
     named = sum("bias" in row.decoded.fields.get("epilogue", ()) for row in gemms)
-    which = (
-        "aten::addmm is one kernel" if ops == 1 else f"{len(gemms)} of {ops} aten::addmm are one kernel each"
-    )
+    many = f"all {ops}" if len(gemms) == ops else f"{len(gemms)} of {ops}"
+    which = "aten::addmm is one kernel" if ops == 1 else f"{many} aten::addmm are one kernel each"
     says = {0: "", len(gemms): " (its name says bias)" if named == 1 else " (their names say bias)"}
     title = f"{which}{says.get(named, '')}: the bias rides in the GEMM's epilogue, there is no aten::add"
     if gemms[0].category == "op":

@@ -84,18 +84,22 @@ def _between(trace: Trace, leaves: Ints, call: CompiledCall) -> Break:
     )
 
 
+def sentence(region: Region) -> str:
+    """Where one instance of a region is interrupted: `after view + gelu, before aten::mm`."""
+    said = _said(breaks_in(region))
+    more = f" and {len(said) - SHOWN} more" if len(said) > SHOWN else ""
+    return f"{units.listing(said[:SHOWN])}{more}" or "where nothing was launched"
+
+
 def _sighting(forward: Forward, instances: Sequence[Region], breaks: Sequence[Break]) -> Sighting:
     regions = [str(call) for call in calls_in(forward.example)]
     cost = spread(sum(one.ns for one in breaks_in(region)) for region in instances).median
-    said = _said(breaks)
-    where = f": {units.listing(said[:SHOWN])}" if said else ""
-    more = f" and {len(said) - SHOWN} more" if len(said) > SHOWN else ""
     doubt = "" if all(one.nested for one in breaks) else ", unless they were compiled apart"
     distinct = list(dict.fromkeys(regions))
     kinds = f"{units.count(len(distinct), 'compiled region')} ({', '.join(distinct)})"
     times = units.count(len(breaks), "graph break")
     return Sighting(
-        title=f"{times} a call, {kinds}{doubt}{where}{more}; "
+        title=f"{times} a call, {kinds}{doubt}: {sentence(forward.example)}; "
         f"the CPU needs {units.duration(cost)} to get from one to the next",
         advice="See why with TORCH_LOGS=graph_breaks, and take the cause (a print, .item(), a branch on "
         "data) out of the compiled function; fullgraph=True makes a break an error.",

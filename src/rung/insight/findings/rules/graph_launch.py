@@ -18,18 +18,32 @@ def find(case: Case) -> Iterator[Sighting]:
             yield _sighting(forward)
 
 
-def _sighting(forward: Forward) -> Sighting:
-    work = Counter(row.category for row in forward.rows if row.graph)
-    launches = _launches(forward)
-    name = next(row.launch for row in forward.rows if row.graph)
+def sentence(forward: Forward) -> str:
+    """`one cudaGraphLaunch replays 5 kernels and 2 memsets`"""
+    work, launches = _work(forward), _launches(forward)
     pieces = units.listing([units.count(work[c], c) for c in ("kernel", "copy", "memset") if work[c]])
-    calls = f"one {name} replays" if launches == 1 else f"{launches} {name} replay"
+    return (
+        f"one {_name(forward)} replays {pieces}"
+        if launches == 1
+        else f"{launches} {_name(forward)} replay {pieces}"
+    )
+
+
+def _sighting(forward: Forward) -> Sighting:
     return Sighting(
-        title=f"{calls} {pieces}",
+        title=sentence(forward),
         advice="Nothing to do: the CPU pays for one launch, not for each kernel; keep shapes fixed.",
         forward=forward,
-        evidence={"launch": name, "launches": launches, **work},
+        evidence={"launch": _name(forward), "launches": _launches(forward), **_work(forward)},
     )
+
+
+def _work(forward: Forward) -> Counter[str]:
+    return Counter(row.category for row in forward.rows if row.graph)
+
+
+def _name(forward: Forward) -> str | None:
+    return next(row.launch for row in forward.rows if row.graph)
 
 
 def _launches(forward: Forward) -> int:
