@@ -283,7 +283,7 @@ def test_recording_inside_a_profiler_is_refused(tmp_path: Path) -> None:
         ({"name": "../up"}, "cannot be a folder"),
         ({"name": "a b"}, "cannot be a folder"),
         ({"region": " "}, "region must not be empty"),
-        ({"variant": "fast"}, "'fast' is not known: give one or more of eager, compiled"),
+        ({"variant": "fast"}, "'fast' is not known: give one or more of eager, math, compiled"),
         ({"device": "gpu"}, "device 'gpu' is not known"),
         ({"variant": "compiled", "compile_mode": "max"}, "compile mode 'max' is not known"),
     ],

@@ -190,6 +190,7 @@ def test_liger_through_the_kernels_client(tmp_path: Path) -> None:
     said, _ = record_liger(tmp_path, "http://127.0.0.1:9", LOCAL_KERNELS=local)
     assert said == {
         "source": "kernels-community/liger-kernels version 1",
+        "exchanged": {"LigerGEGLUMLP": 1},
         "max_abs_error": 0.0,
         "relative_error": 0.0,
     }

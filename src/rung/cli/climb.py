@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from rung.cli.sizes import with_sizes
 
 if TYPE_CHECKING:
     from rung.insight.guess import Guess, Verdict
@@ -14,24 +16,24 @@ if TYPE_CHECKING:
     from rung.recording import Settings
 
 DTYPE = "bfloat16"
-SIZES = ("size", "batch", "seq", "dim", "hidden", "in_dim", "out_dim")
 
 
+@with_sizes
 def climb(
-    rung: Annotated[str, typer.Argument(help="matmul-add, linear or mlp.", show_default=False)],
-    size: Annotated[
-        int | None, typer.Option(help="matmul-add: rows and columns of all three matrices.")
-    ] = None,
-    batch: Annotated[int | None, typer.Option(help="linear, mlp: batch size.")] = None,
-    in_dim: Annotated[int | None, typer.Option(help="linear: input features.")] = None,
-    out_dim: Annotated[int | None, typer.Option(help="linear: output features.")] = None,
-    seq: Annotated[int | None, typer.Option(help="mlp: sequence length.")] = None,
-    dim: Annotated[int | None, typer.Option(help="mlp: model dimension.")] = None,
-    hidden: Annotated[int | None, typer.Option(help="mlp: hidden dimension.")] = None,
+    sizes: dict[str, Any],
+    rung: Annotated[
+        str,
+        typer.Argument(
+            help="matmul-add, linear, mlp, attention, block, model, mlp-recompile, mlp-graph-break; ceiling.",
+            show_default=False,
+        ),
+    ],
     dtype: Annotated[
         str | None, typer.Option(help=f"Dtype of weights and inputs. (default: {DTYPE})")
     ] = None,
-    variants: Annotated[str | None, typer.Option(help="Some of eager,compiled,liger,rung.")] = None,
+    variants: Annotated[
+        str | None, typer.Option(help="Some of eager,math,compiled,dynamic,liger,rung.")
+    ] = None,
     compile_mode: Annotated[str | None, typer.Option(help="torch.compile's mode for `compiled`.")] = None,
     warmup: Annotated[
         bool | None,
@@ -40,6 +42,14 @@ def climb(
         ),
     ] = None,
     train: Annotated[bool, typer.Option("--train", help="A step is forward and backward.")] = False,
+    sweep: Annotated[
+        str | None, typer.Option(help="Time it, unprofiled, at several sizes: batch=1,16,64,1024,8192.")
+    ] = None,
+    shapes: Annotated[
+        str | None,
+        typer.Option(help="What new shapes cost, batch x seq: 64x128,64x100,3x77."),
+    ] = None,
+    svg: Annotated[Path | None, typer.Option(help="With --sweep: draw it into this file.")] = None,
     device: Annotated[
         str | None, typer.Option(help="cpu, cuda or cuda:N. (default: cuda if there is one)")
     ] = None,
@@ -54,9 +64,11 @@ def climb(
 ) -> None:
     """Climb a rung: run it in several variants and tell them apart.
 
-    Each variant is recorded, and said kernel by kernel what it does.
+    Each variant is recorded, and said kernel by kernel what it does. `ceiling` measures what this device can
+    do at most.
     """
     from rung.cli.output import stdout, working
+    from rung.errors import UsageError
     from rung.ladder import get_rung
     from rung.ladder.story import tell
     from rung.show.climb import title
@@ -67,36 +79,56 @@ def climb(
         ceiling(device, dtype, json)
         return
     the_rung = get_rung(rung)
-    sizes = zip(SIZES, (size, batch, seq, dim, hidden, in_dim, out_dim), strict=True)
-    given = {name: value for name, value in sizes if value is not None}
     chosen = [v.strip() for v in variants.split(",") if v.strip()] if variants is not None else None
+    if svg is not None and sweep is None:
+        raise UsageError("--svg draws a sweep: give --sweep too.")
+    if recorded is not None:
+        _refuse_with_recorded(device=device, dtype=dtype, compile_mode=compile_mode)
+    if sweep is not None or shapes is not None:
+        from rung.cli import timing
+
+        _refuse_with_timing(sweep, shapes, guess=guess, warmup=warmup, compile_mode=compile_mode)
+        asked = timing.Asked(the_rung, sizes, chosen, train, device, dtype or DTYPE, recorded, json)
+        timing.sweep(asked, sweep, svg) if sweep is not None else timing.shapes(asked, shapes or "")
+        return
     wanted = _written(guess)
     if recorded is not None:
         from rung.ladder.shipped import recorded as find
 
-        _refuse_with_recorded(device=device, dtype=dtype, compile_mode=compile_mode, train=train or None)
-        found = find(the_rung, recorded, out, parameters=given, variants=chosen, warm=warmup)
+        found = find(the_rung, recorded, out, parameters=sizes, variants=chosen, warm=warmup, train=train)
     else:
         from rung.recording import Settings
 
         settings = Settings(out=out, train=train, compile_mode=compile_mode)
         with working(f"recording {rung}"):
-            found = _record(the_rung, given, chosen, device, dtype or DTYPE, warmup, settings)
+            found = _record(the_rung, sizes, chosen, device, dtype or DTYPE, warmup, settings)
     if not json:
         stdout().print(title(the_rung))
     if wanted is None and not (no_guess or json):
         wanted = _ask()
     layouts = None
-    if recorded is None and the_rung.name == "linear":
+    if recorded is None and the_rung.name == "linear" and not train:
         from rung.ladder import linear_facts
 
         with working("compiling, to see which strides it insists on"):
-            layouts = linear_facts(given, device=device, dtype=dtype or DTYPE)
+            layouts = linear_facts(sizes, device=device, dtype=dtype or DTYPE)
     story = tell(the_rung, found, layouts)
     verdicts = _judge(wanted, story)
     _show(story, verdicts, json)
     if guess is not None and not all(verdict.held for verdict in verdicts):
         raise typer.Exit(1)
+
+
+def _refuse_with_timing(sweep: str | None, shapes: str | None, **options: object) -> None:
+    from rung.errors import UsageError
+
+    if sweep is not None and shapes is not None:
+        raise UsageError("--sweep and --shapes ask two questions: give one of them.")
+    for name, value in options.items():
+        if value is not None:
+            raise UsageError(
+                f"--{name.replace('_', '-')} is about a recording; --sweep and --shapes time calls without."
+            )
 
 
 def _refuse_with_recorded(**options: object) -> None:
@@ -111,7 +143,7 @@ def _refuse_with_recorded(**options: object) -> None:
 
 def _record(
     rung: Rung,
-    given: dict[str, int],
+    given: dict[str, Any],
     variants: list[str] | None,
     device: str | None,
     dtype: str,

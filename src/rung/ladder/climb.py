@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 from rung.errors import UsageError
 from rung.ladder.values import Parameters, Rung
 from rung.ladder.workloads import get_rung
 from rung.recording import Recording, Settings, Skipped, Work, record_work
+from rung.recording.calls import map_tensors
 from rung.recording.machine import default_device, require_torch, resolve_device, resolve_dtype
+
+TRAIN, COLD = "-train", "-cold"
+"""What a folder's name ends with, so that no way of recording overwrites another."""
 
 
 def record_rung(
@@ -30,7 +35,9 @@ def record_rung(
     """
     rung = get_rung(rung) if isinstance(rung, str) else rung
     settings = settings or Settings()
-    chosen = _check_variants(rung, variants)
+    if rung.first_calls:
+        settings = replace(settings, cold=True, active=rung.first_calls)
+    chosen = check_variants(rung, variants)
     require_torch()
     where = resolve_device(device) if device else default_device()
     if parameters:
@@ -64,20 +71,26 @@ def make_rung(rung: Rung, parameters: Parameters, device: str, dtype: str, setti
     chosen = resolve_dtype(dtype)
     if settings.seed is not None:
         torch.manual_seed(settings.seed)
-    fn, inputs = rung.build(parameters, resolve_device(device), chosen)
-    region = rung.region
+    built = rung.build(parameters, resolve_device(device), chosen)
+    args, turns, region = built.args, built.turns, rung.region
     if settings.train:
         region = f"{region.removesuffix('_fwd')}_step"
         # In a model the layer before wants its gradient: that is one GEMM more for each linear.
-        inputs = tuple(x.requires_grad_() for x in inputs)
+        args, turns = map_tensors(_wanting_gradient, (args, turns))
     about = {**parameters, "rung": rung.name, "dtype": str(chosen).removeprefix("torch.")}
-    folder = rung.folder(parameters) + ("-cold" if settings.cold else "")
-    return Work(fn, inputs, {}, folder, region, about)
+    cold = settings.cold and not rung.first_calls
+    folder = rung.folder(parameters) + (TRAIN if settings.train else "") + (COLD if cold else "")
+    return Work(built.fn, args, {}, folder, region, about, turns)
 
 
-def _check_variants(rung: Rung, variants: Iterable[str] | None) -> list[str]:
+def check_variants(rung: Rung, variants: Iterable[str] | None) -> list[str]:
+    """The variants wanted, all that apply by default. Raises UsageError for one that does not apply."""
     chosen = list(rung.variants if variants is None else variants)
     other = [name for name in chosen if name not in rung.variants]
     if other:
         raise UsageError(f"{rung.name} has no variant {other[0]!r}: give {', '.join(rung.variants)}")
     return chosen
+
+
+def _wanting_gradient(x: Any) -> Any:
+    return x.requires_grad_() if x.is_floating_point() else x

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rung.ladder.climb import make_rung
+from rung.ladder.rungs.linear import LINEAR
 from rung.ladder.values import Parameters
-from rung.ladder.workloads import LINEAR
 from rung.recording.machine import default_device, require_torch, resolve_device
 from rung.recording.values import Settings
 from rung.recording.window import quiet

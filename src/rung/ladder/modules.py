@@ -1,4 +1,4 @@
-"""The modules that the ladder records. Imports torch, so it is imported only where one is built."""
+"""The MLPs that the ladder records. Imports torch, so it is imported only where one is built."""
 
 from __future__ import annotations
 
@@ -21,10 +21,26 @@ class GeGLUMLP(nn.Module):  # type: ignore[misc]
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """One forward; on a GPU in eager mode, five kernels."""
+        out: torch.Tensor = self.down_proj(self.hidden(x))
+        return out
+
+    def hidden(self, x: torch.Tensor) -> torch.Tensor:
+        """What down takes: [..., hidden]."""
         gate = self.gate_proj(x)
         up = self.up_proj(x)
-        hidden: torch.Tensor = self.down_proj(functional.gelu(gate, approximate="tanh") * up)
-        return hidden
+        return functional.gelu(gate, approximate="tanh") * up
+
+
+class CheckedMLP(GeGLUMLP):
+    """The same with a look at its numbers on the way, which the CPU has to wait for."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """One forward. Raises FloatingPointError for an infinity or a NaN."""
+        hidden = self.hidden(x)
+        if not hidden.isfinite().all():
+            raise FloatingPointError("the hidden layer is not finite")
+        out: torch.Tensor = self.down_proj(hidden)
+        return out
 
 
 def matmul_add(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:

@@ -8,13 +8,14 @@ from pathlib import Path
 
 from rung.errors import UsageError
 from rung.ladder import article
+from rung.ladder.climb import COLD, TRAIN, check_variants
 from rung.ladder.story import Source
 from rung.ladder.values import Parameters, Rung
 
 RECORDINGS = Path(__file__).parent / "recordings"
 ARTICLE = "article"
 SUFFIX = ".json.gz"
-COLD, WARM = "-cold", "-warm"
+WARM = "-warm"
 
 
 def collections() -> list[str]:
@@ -31,10 +32,12 @@ def recorded(
     parameters: Parameters | None = None,
     variants: Iterable[str] | None = None,
     warm: bool | None = None,
+    train: bool = False,
 ) -> list[Source]:
     """The traces of a rung in a collection; drawn ones are written below `folder`.
 
-    All of them, or those with these parameters, variants, and a warm-up (`warm`) or without one.
+    All of them, or those with these parameters, variants, and a warm-up (`warm`) or without one; of forward
+    and backward with `train`.
 
     Raises:
         UsageError: there is no such collection, or it has nothing of the kind.
@@ -42,18 +45,21 @@ def recorded(
     if collection not in collections():
         raise UsageError(f"there are no recordings {collection!r}: give {', '.join(collections())}.")
     found = _drawings(rung) if collection == ARTICLE else _shipped(rung, RECORDINGS / collection)
-    scene = rung.folder(rung.parameters("cuda", parameters)) if parameters else None
-    if parameters and rung.parameters("cuda", parameters) not in rung.gpu:
+    if not found:
+        raise UsageError(
+            f"there is no recording of {rung.name} in {collection}; climb it here, without --recorded."
+        )
+    asked = rung.parameters("cuda", parameters or {})
+    scene = rung.folder(asked) if parameters or rung.choices else None
+    if asked not in [{**one, **{key: asked[key] for key in rung.choices}} for one in rung.gpu]:
         sets = "; ".join(", ".join(f"{k} {v}" for k, v in one.items()) for one in rung.gpu)
         raise UsageError(f"{rung.name} was recorded with {sets}; for other sizes leave --recorded out.")
-    wanted = None if variants is None else list(variants)
-    for variant in wanted or ():
-        if variant not in rung.variants:
-            raise UsageError(f"{rung.name} has no variant {variant!r}: give {', '.join(rung.variants)}")
+    wanted = None if variants is None else check_variants(rung, variants)
     chosen = [
         source
         for source in found
-        if (scene is None or source.scene.removesuffix(COLD).removesuffix(WARM) == scene)
+        if (scene is None or _plain(source.scene) == scene)
+        and source.scene.removesuffix(COLD).endswith(TRAIN) == train
         and (wanted is None or source.variant in wanted)
         and (warm is None or source.scene.endswith(COLD) != warm)
     ]
@@ -65,11 +71,18 @@ def recorded(
     return [_drawn(rung, s, folder / ARTICLE) for s in chosen] if collection == ARTICLE else chosen
 
 
+def _plain(scene: str) -> str:
+    """A scene's name without the way it was recorded."""
+    for suffix in (COLD, WARM, TRAIN):
+        scene = scene.removesuffix(suffix)
+    return scene
+
+
 def _shipped(rung: Rung, home: Path) -> list[Source]:
     return [
         Source(scene.name, path.name.removesuffix(SUFFIX), path)
         for scene in sorted(home.iterdir(), key=_telling_order)
-        if scene.name == rung.name or scene.name.startswith(f"{rung.name}-")
+        if _plain(scene.name) in rung.folders()
         for path in sorted(
             scene.glob(f"*{SUFFIX}"), key=lambda p: rung.variants.index(p.name.removesuffix(SUFFIX))
         )

@@ -12,6 +12,7 @@ from rung.insight.bound import Bound, bound
 from rung.insight.diff import Diff, describe
 from rung.insight.findings import Case, explanations
 from rung.insight.forward import Forward, forward
+from rung.ladder.labels import labels
 from rung.ladder.linear_facts import LinearFacts
 from rung.ladder.values import Rung
 from rung.recording import Recording, Skipped
@@ -37,6 +38,8 @@ class Chapter:
     forward: Forward
     bound: Bound
     remarks: tuple[str, ...]
+    weights: tuple[str, ...] = ()
+    """Of each row of the forward, the weights that it works with, where the recording says so."""
     unpublished: frozenset[str] = frozenset()
     """In a drawn trace, the names whose width its source does not print."""
 
@@ -59,6 +62,11 @@ class Scene:
     @property
     def drawn(self) -> bool:
         return bool(self.made.get("drawn"))
+
+    @property
+    def train(self) -> bool:
+        """Whether what it shows is forward and backward."""
+        return bool(self.made.get("train"))
 
     @property
     def outcome(self) -> str | None:
@@ -88,6 +96,10 @@ class Story:
     rung: Rung
     scenes: tuple[Scene, ...]
     layouts: LinearFacts | None = None
+
+    @property
+    def lesson(self) -> str:
+        return self.rung.lesson_of(train=any(scene.train for scene in self.scenes))
 
 
 def sources(results: Iterable[Recording | Skipped]) -> list[Source]:
@@ -124,7 +136,9 @@ def _scene(name: str, found: Sequence[Source]) -> Scene:
         told = forward(trace)
         lines = [*own.get("printed", ()), *(one.title for one in explanations(Case(trace, (told,))))]
         doubtful = frozenset(own.get("unpublished", ()))
-        chapters.append(Chapter(source.variant, source.path, told, bound(told), tuple(lines), doubtful))
+        chapters.append(
+            Chapter(source.variant, source.path, told, bound(told), tuple(lines), labels(told), doubtful)
+        )
     return Scene(
         name,
         device,

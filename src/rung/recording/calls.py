@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -19,10 +20,12 @@ def bind(fn: Callable[..., Any], work: Work, settings: Settings) -> Callable[[],
     if settings.train:
         return _training_step(fn, work)
     inference_mode = require_torch().inference_mode
+    inputs = itertools.cycle((work.args, *work.turns))
 
     def forward() -> Any:
+        args = next(inputs)
         with inference_mode():
-            return fn(*work.args, **work.kwargs)
+            return fn(*args, **work.kwargs)
 
     return forward
 
@@ -30,11 +33,14 @@ def bind(fn: Callable[..., Any], work: Work, settings: Settings) -> Callable[[],
 def _training_step(fn: Callable[..., Any], work: Work) -> Callable[[], Any]:
     """Forward, backward of the summed outputs, gradients set to None; no optimizer."""
     torch = require_torch()
-    leaves = [*_parameters(fn), *(t for t in tensors((work.args, work.kwargs)) if t.requires_grad)]
+    given = tensors((work.args, work.turns, work.kwargs))
+    leaves = [*_parameters(fn), *(t for t in given if t.requires_grad)]
+    inputs = itertools.cycle((work.args, *work.turns))
 
     def step() -> Any:
+        args = next(inputs)
         with torch.enable_grad():
-            outputs = fn(*work.args, **work.kwargs)
+            outputs = fn(*args, **work.kwargs)
             losses = [t.sum() for t in tensors(outputs) if t.requires_grad]
             if not losses:
                 raise UsageError("train: no output needs a gradient, so there is no backward to record")
@@ -103,7 +109,7 @@ def cast(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any
 
 def describe_inputs(fn: Callable[..., Any], work: Work) -> dict[str, Any]:
     """Shapes and dtypes of the input tensors in order, and every floating dtype at work."""
-    inputs = list(tensors((work.args, work.kwargs)))
+    inputs = list(tensors((work.args, work.turns, work.kwargs)))
     dtypes = {t.dtype for t in [*inputs, *_parameters(fn)] if t.is_floating_point()}
     return {
         "input_shapes": [list(t.shape) for t in inputs],

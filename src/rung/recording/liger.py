@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import http.client
+import importlib
 import importlib.metadata
+import inspect
 import os
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import SimpleNamespace
+from types import FunctionType, MethodType, SimpleNamespace
 from typing import Any
 
-from rung.recording.glu_mlp import TOLERANCE, copy_weights, refuse
 from rung.recording.machine import require_torch
+from rung.recording.swapping import (
+    NO_MLP,
+    PROJECTIONS,
+    TOLERANCE,
+    activation_of,
+    glu_mlps,
+    is_glu_mlp,
+    swapped,
+    with_linears_of,
+)
 from rung.recording.values import Skipped
 from rung.recording.variants import Context, Ready
 
@@ -23,11 +34,19 @@ REPOSITORY, VERSION = "kernels-community/liger-kernels", 1
 ANSWER_SECONDS = 3.0
 
 
-def liger_mlp(fn: Callable[..., Any], context: Context) -> Ready | Skipped:
-    """LigerGEGLUMLP with the weights of `fn`, or why not."""
-    refused = refuse("liger", fn)
+Part = Callable[[str], Any]
+"""A name of Liger's -> the class or function, or None where this Liger has none."""
+
+GLUS = {"gelu_tanh": "LigerGEGLUMLP", "silu": "LigerSwiGLUMLP"}
+ROTARY = "apply_rotary_pos_emb"
+"""The name by which attention modules call their rotary turn."""
+
+
+def liger(fn: Callable[..., Any], context: Context) -> Ready | Skipped:
+    """`fn` with Liger's GLU MLPs, RMSNorms and rotary turns over its own weights, or why not."""
+    refused = _refuse(fn)
     if refused is not None:
-        return refused
+        return Skipped("liger", refused)
     interpreted = os.environ.get("TRITON_INTERPRET") == "1"
     if context.device.type == "cpu" and not interpreted:
         return Skipped(
@@ -36,25 +55,85 @@ def liger_mlp(fn: Callable[..., Any], context: Context) -> Ready | Skipped:
     found = find_liger()
     if isinstance(found, Skipped):
         return found
-    module_class, source = found
-    hidden, width = fn.gate_proj.weight.shape  # type: ignore[attr-defined]
-    module = copy_weights(fn, module_class(SimpleNamespace(hidden_size=width, intermediate_size=hidden)))
+    part, source = found
+    module, made = swapped(fn, lambda old: _in_place_of(old, part))
+    made.update(_turn_with(part("liger_rotary_pos_emb"), module))
+    if not made:
+        return Skipped("liger", f"{source} has nothing for the parts of {type(fn).__name__}")
     if interpreted and (problem := _trial(module, context)):
         return Skipped("liger", f"Triton's interpreter cannot run {source}: {problem}")
-    return Ready(module, {"source": source}, TOLERANCE)
+    return Ready(module, {"source": source, "exchanged": dict(made)}, TOLERANCE)
 
 
-def find_liger() -> tuple[Any, str] | Skipped:
-    """The class LigerGEGLUMLP and where it came from, or both reasons why it is not to be had."""
+def _refuse(fn: Callable[..., Any]) -> str | None:
+    if not isinstance(fn, require_torch().nn.Module) or not any(map(is_glu_mlp, fn.modules())):
+        return NO_MLP
+    if all(any(getattr(m, name).bias is not None for name in PROJECTIONS) for m in glu_mlps(fn)):
+        return "its projections must have no bias"
+    return None
+
+
+def _in_place_of(old: Any, part: Part) -> Any:
+    """Liger's module for an old one, over the same weights; None where it has none."""
+    if is_glu_mlp(old) and all(getattr(old, name).bias is None for name in PROJECTIONS):
+        made = part(GLUS.get(activation_of(old) or "", ""))
+        hidden, width = old.gate_proj.weight.shape
+        config = SimpleNamespace(hidden_size=width, intermediate_size=hidden, hidden_act="silu")
+        return None if made is None else with_linears_of(_unfilled(made, config), old)
+    if type(old).__name__.endswith("RMSNorm") and getattr(old, "weight", None) is not None:
+        return _norm(old, part("LigerRMSNorm"))
+    return None
+
+
+def _norm(old: Any, made: Any) -> Any:
+    eps = getattr(old, "variance_epsilon", None) or getattr(old, "eps", None)
+    if made is None or eps is None:
+        return None
+    # Gemma multiplies by 1 + weight, and in fp32.
+    gemma = {"offset": 1.0, "casting_mode": "gemma"} if type(old).__name__.startswith("Gemma") else {}
+    new = _unfilled(made, old.weight.shape[0], eps=eps, **gemma)
+    new.weight = old.weight
+    return new
+
+
+def _unfilled(made: Any, *args: Any, **kwargs: Any) -> Any:
+    """A module without memory for its weights, which it is to be given."""
+    with require_torch().device("meta"):
+        return made(*args, **kwargs)
+
+
+def _turn_with(rotary: Any, module: Any) -> dict[str, int]:
+    """Lets this module's attentions, and no others, turn with `rotary`; how many do.
+
+    They look their function up in their source file's names, so each gets a forward with names of its own.
+    """
+    turned = 0
+    for part in module.modules() if rotary is not None else ():
+        forward = inspect.unwrap(type(part).forward)
+        if ROTARY in getattr(getattr(forward, "__code__", None), "co_names", ()):
+            names = {**forward.__globals__, ROTARY: rotary}
+            rest = (forward.__name__, forward.__defaults__, forward.__closure__)
+            own = FunctionType(forward.__code__, names, *rest)
+            own.__kwdefaults__ = forward.__kwdefaults__
+            part.forward = MethodType(own, part)
+            turned += 1
+    return {rotary.__name__: turned} if turned else {}
+
+
+def find_liger() -> tuple[Part, str] | Skipped:
+    """Liger's classes by name and where they came from, or both reasons why they are not to be had."""
     try:
-        return load_from_hub(), f"{REPOSITORY} version {VERSION}"
+        layers = load_from_hub()
+        return (lambda name: getattr(layers, name, None)), f"{REPOSITORY} version {VERSION}"
     except Exception as error:
         # The client raises anything from ImportError to its HTTP library's errors; each means the same here.
         hub = _one_line(error)
     try:
-        from liger_kernel.transformers.geglu import LigerGEGLUMLP
-
-        return LigerGEGLUMLP, f"liger-kernel {importlib.metadata.version('liger-kernel')}"
+        installed = importlib.import_module("liger_kernel.transformers")
+        # Lazy: some of its names need transformers, the three used here do not.
+        return (lambda name: getattr(installed, name, None)), (
+            f"liger-kernel {importlib.metadata.version('liger-kernel')}"
+        )
     except ImportError as error:
         return Skipped(
             "liger",
@@ -63,14 +142,14 @@ def find_liger() -> tuple[Any, str] | Skipped:
 
 
 def load_from_hub() -> Any:
-    """LigerGEGLUMLP through the `kernels` client: LOCAL_KERNELS first, then the hub, then its local cache.
+    """Liger's layers through the `kernels` client: LOCAL_KERNELS first, then the hub, then its local cache.
 
     Raises whatever stood in the way, within seconds also where the network swallows packets.
     """
     import kernels
 
     with _offline_unless_reachable():
-        return kernels.get_kernel(REPOSITORY, version=VERSION).layers.LigerGEGLUMLP
+        return kernels.get_kernel(REPOSITORY, version=VERSION).layers
 
 
 @contextmanager

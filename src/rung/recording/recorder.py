@@ -16,6 +16,7 @@ from rung.recording.machine import require_torch, resolve_device, synchronize
 from rung.recording.metadata import run_metadata
 from rung.recording.values import Recording, Settings, Skipped, Work
 from rung.recording.variants import Context, check_names, prepare
+from rung.recording.weights import weight_readers
 from rung.recording.window import caches_off, profile_calls, quiet, table
 
 if TYPE_CHECKING:
@@ -128,6 +129,7 @@ def _record_variant(work: Work, variant: str, settings: Settings) -> Recording |
             "parameters": dict(work.parameters),
             "notes": dict(ready.notes),
             "against_eager": agreement,
+            "weights": weight_readers(profiler, work.fn),
         },
     )
     path, table_path = write(profiler, device, settings, work.name, variant, metadata)

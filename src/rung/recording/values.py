@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 class Work:
     """What is recorded: a callable with its inputs, already on their device.
 
-    `name` is the folder of the artifacts; `region` the record_function annotation around each call.
+    `name` is the folder of the artifacts; `region` the record_function annotation around each call. With
+    `turns` the calls take `args` and each of the turns in rotation.
     """
 
     fn: Callable[..., Any]
@@ -27,6 +28,7 @@ class Work:
     name: str
     region: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    turns: tuple[tuple[Any, ...], ...] = ()
 
     def __post_init__(self) -> None:
         # The name becomes a folder, so it must not lead out of the output folder.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rung.errors import UsageError
 from rung.recording.machine import require_torch
+from rung.recording.swapping import TOLERANCE
 from rung.recording.values import Skipped
 
 if TYPE_CHECKING:
@@ -46,6 +47,15 @@ def eager(fn: Callable[..., Any], context: Context) -> Ready:
 
 def compiled(fn: Callable[..., Any], context: Context) -> Ready:
     """torch.compile, from a clean slate: nothing that an earlier recording compiled is met again."""
+    return _compile(fn, context)
+
+
+def dynamic(fn: Callable[..., Any], context: Context) -> Ready:
+    """torch.compile for any size of its inputs' dimensions, from a clean slate."""
+    return _compile(fn, context, dynamic=True)
+
+
+def _compile(fn: Callable[..., Any], context: Context, dynamic: bool | None = None) -> Ready:
     torch = require_torch()
     torch.compiler.reset()
     mode = _check_mode(context.compile_mode)
@@ -53,24 +63,40 @@ def compiled(fn: Callable[..., Any], context: Context) -> Ready:
     if context.device.type == "cpu":
         # Without it Inductor's fused C++ loops leave no event at all in a CPU trace.
         options["cpp.enable_kernel_profile"] = True
-    return Ready(torch.compile(fn, options=options or None), {"compile_mode": mode or "default"})
+    notes = {"compile_mode": mode or "default", **({"dynamic": True} if dynamic else {})}
+    return Ready(torch.compile(fn, dynamic=dynamic, options=options or None), notes)
+
+
+def math(fn: Callable[..., Any], context: Context) -> Ready | Skipped:
+    """Attention with its softmax and products written out, an op a step."""
+    written_out = getattr(fn, "written_out", None)
+    if written_out is None:
+        return Skipped("math", "only a module with a method written_out() has this variant")
+    return Ready(written_out(), tolerance=TOLERANCE)
 
 
 def liger(fn: Callable[..., Any], context: Context) -> Ready | Skipped:
-    """The GLU MLP with LigerGEGLUMLP in its place, its weights copied."""
-    from rung.recording.liger import liger_mlp
+    """Liger's kernels in the place of its GLU MLPs, norms and rotary turns, over the same weights."""
+    from rung.recording.liger import liger
 
-    return liger_mlp(fn, context)
+    return liger(fn, context)
 
 
 def rung(fn: Callable[..., Any], context: Context) -> Ready | Skipped:
-    """The GLU MLP with Rung's own fused module in its place, its weights copied."""
+    """Rung's own fused module in the place of its GLU MLPs, over the same weights."""
     from rung.recording.glu_mlp import rung_mlp
 
     return rung_mlp(fn, context)
 
 
-VARIANTS: dict[str, Variant] = {"eager": eager, "compiled": compiled, "liger": liger, "rung": rung}
+VARIANTS: dict[str, Variant] = {
+    "eager": eager,
+    "math": math,
+    "compiled": compiled,
+    "dynamic": dynamic,
+    "liger": liger,
+    "rung": rung,
+}
 
 
 def prepare(name: str, fn: Callable[..., Any], context: Context) -> Ready | Skipped:

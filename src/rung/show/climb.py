@@ -48,7 +48,7 @@ def pages(story: Story, verdicts: Sequence[Verdict]) -> Iterator[RenderableType]
         yield ""
         yield from layouts.lines(story.layouts)
     yield ""
-    yield Text(story.rung.lesson, style="bold")
+    yield Text(story.lesson, style="bold")
     yield from _next(story)
 
 
@@ -95,6 +95,8 @@ def _setting(scene: Scene) -> Phrases:
     words = [", ".join([*sizes, str(parameters.get("dtype", "")).replace("bfloat16", "bf16")]).strip(", ")]
     if (made.get("schedule") or {}).get("cold") or scene.name.endswith("-cold"):
         words.append("cold: nothing ran before")
+    if scene.train:
+        words.append("a step is forward and backward")
     where = scene.device or made.get("device_name") or made.get("device") or "unknown device"
     if scene.drawn:
         words += [where, DRAWN, TILDE]
@@ -109,6 +111,6 @@ def _chapter(chapter: Chapter) -> Iterator[RenderableType]:
     told = [Text(counts(forward))] if doubtful else summary(forward).pieces
     yield Phrases(Text(chapter.variant, style="bold magenta"), *told)
     few = len(forward.rows) <= MANY
-    yield kernels.in_order(forward.rows, doubtful) if few else kernels.gathered(forward.rows)
+    yield kernels.in_order(forward.rows, doubtful, chapter.weights) if few else kernels.gathered(forward.rows)
     for sentence in (*(() if doubtful else (chapter.bound.sentence,)), *chapter.remarks):
         yield point(sentence)

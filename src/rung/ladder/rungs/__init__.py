@@ -1,0 +1,1 @@
+"""The rungs, a file each."""

@@ -1,0 +1,142 @@
+"""`rung climb --sweep` and `--shapes` in a terminal and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+from rich.console import RenderableType
+from rich.text import Text
+
+from rung import units
+from rung.ladder.shapes import Shapes, Visit
+from rung.ladder.shapes import answers as shape_answers
+from rung.ladder.sweep import Point, Sweep
+from rung.ladder.sweep import answers as sweep_answers
+from rung.ladder.values import Rung
+from rung.show.climb import title
+from rung.show.diff import point
+from rung.show.fitting import Phrases, table
+from rung.show.plain import plain
+
+BAR = 32
+"""Characters of the slowest variant's bar at a size."""
+
+WORKS, WAITS = "█", "░"
+
+
+def sweep_page(swept: Sweep, rung: Rung) -> Iterator[RenderableType]:
+    """Who wins where, then every time with its bar, then what limits the first variant at each size."""
+    yield from _head(rung, swept.parameters, swept.made, swept.train)
+    yield ""
+    yield from (plain(sentence, "bold") for sentence in sweep_answers(swept))
+    yield ""
+    yield _bars(swept)
+    if swept.regimes:
+        yield ""
+        yield Text(f"What limits {swept.variants[0]}", style="bold cyan")
+        yield from (point(f"{swept.parameter} {r.value}: {r.sentence}") for r in swept.regimes)
+    yield from _left_out(swept.skipped)
+
+
+def shapes_page(found: Shapes, rung: Rung) -> Iterator[RenderableType]:
+    """What each variant paid for each shape, in the order of the calls."""
+    yield from _head(rung, found.parameters, found.made, found.train)
+    yield ""
+    yield from (plain(sentence, "bold") for sentence in shape_answers(found))
+    yield ""
+    made = table(
+        "variant",
+        "batch x seq",
+        "first call",
+        "compiling",
+        "what was compiled",
+        "a later call",
+        right=(2, 3, 5),
+    )
+    for variant in found.variants:
+        for i, visit in enumerate(found.of(variant)):
+            made.add_row(plain("" if i else variant, "bold magenta"), *_visit(visit))
+    yield made
+    yield from _left_out(found.skipped)
+
+
+def sweep_json(swept: Sweep) -> dict[str, Any]:
+    """`rung climb --sweep --json`: the sweep, ns throughout, and what it says in sentences."""
+    return {**msgspec.to_builtins(swept), "answers": list(sweep_answers(swept))}
+
+
+def shapes_json(found: Shapes) -> dict[str, Any]:
+    """`rung climb --shapes --json`: the visits, ns throughout, and what they say in sentences."""
+    return {**msgspec.to_builtins(found), "answers": list(shape_answers(found))}
+
+
+def _head(
+    rung: Rung, parameters: Mapping[str, Any], made: Mapping[str, Any], train: bool
+) -> Iterator[RenderableType]:
+    yield title(rung)
+    yield ""
+    sizes = [f"{k.replace('_', ' ')} {v}" for k, v in parameters.items() if k != "dtype"]
+    dtype = str(parameters.get("dtype", "")).replace("bfloat16", "bf16")
+    words = [
+        ", ".join([*sizes, dtype]),
+        "a step is forward and backward" if train else "",
+        f"timed on {made.get('device_name')}, torch {made.get('torch')}, without a profiler",
+        "medians of interleaved rounds",
+    ]
+    yield Phrases(*(plain(word, "dim") for word in words))
+
+
+def _left_out(skipped: Mapping[str, str]) -> Iterator[RenderableType]:
+    for variant, reason in skipped.items():
+        yield ""
+        yield plain(f"{variant} left out: {reason}", "dim")
+
+
+def _bars(swept: Sweep) -> RenderableType:
+    """Every time, and as a bar how long the GPU works and how long it waits; on a CPU, the wall time."""
+    on_gpu = any(one.gpu_ns is not None for one in swept.points)
+    legend = f"{WORKS} GPU works, {WAITS} waits for the CPU; each {swept.parameter} to its own scale"
+    headings = ["wall", "", *(["GPU", ""] if on_gpu else []), "CPU", legend if on_gpu else ""]
+    made = table(swept.parameter, "variant", *headings, right=(0, *range(2, len(headings) + 1)))
+    for value in swept.values:
+        points = swept.at(value)
+        slowest = max(max(one.wall_ns, one.gpu_ns or 0) for one in points)
+        for one in points:
+            first = points[0]
+            gpu = [_time(one.gpu_ns), _gain(first.gpu_ns, one.gpu_ns)] if on_gpu else []
+            told = [_time(one.wall_ns), _gain(first.wall_ns, one.wall_ns), *gpu, _time(one.cpu_ns)]
+            head = str(value) if one is first else ""
+            made.add_row(plain(head, "bold"), plain(one.variant), *map(plain, told), _bar(one, slowest))
+        if value != swept.values[-1]:
+            made.add_row()
+    return made
+
+
+def _time(ns: int | None) -> str:
+    return "" if ns is None else units.duration(ns)
+
+
+def _gain(first: int | None, ns: int | None) -> str:
+    """`1.33x`, how many times as fast; nothing for the first itself."""
+    return f"{first / ns:.2f}x" if first and ns and first != ns else ""
+
+
+def _bar(one: Point, slowest: int) -> Text:
+    whole = max(one.wall_ns, one.gpu_ns or 0)
+    length = max(1, round(BAR * whole / slowest))
+    works = length if one.gpu_ns is None else min(length, max(1, round(BAR * one.gpu_ns / slowest)))
+    return Text.assemble((WORKS * works, "cyan"), (WAITS * (length - works), "dim"))
+
+
+def _visit(visit: Visit) -> list[Text]:
+    what = []
+    if visit.graphs:
+        again = f", {visit.recompiles} of them again" if visit.recompiles else ""
+        what.append(f"{units.count(visit.graphs, 'graph')}{again}")
+        what += [units.count(visit.breaks, "graph break")] if visit.breaks else []
+    compiling = units.duration(visit.compile_ns) if visit.compile_ns else ""
+    batch, seq = visit.shape
+    shown = (f"{batch} x {seq}", units.duration(visit.first_ns), compiling, ", ".join(what))
+    return [plain(text) for text in (*shown, units.duration(visit.steady_ns))]
