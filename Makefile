@@ -19,7 +19,7 @@ $(VENV)/.climb: pyproject.toml constraints.txt | $(VENV)/bin/pip
 	touch $@
 
 $(VENV)/.test: $(VENV)/.climb
-	$(PIP) --editable ".[torch,liger,hub,test]"
+	$(PIP) --editable ".[torch,liger,hub,models,test]"
 	touch $@
 
 clean:
