@@ -22,11 +22,11 @@ _OPERANDS = {
         clamp_min copysign div eq float_power floor_divide fmax fmin fmod ge gelu_backward gt
         hardshrink_backward hardsigmoid_backward hardswish_backward hardtanh_backward heaviside hypot ldexp le
         leaky_relu_backward logaddexp logaddexp2 logical_and logical_or logical_xor logit_backward lt
-        masked_fill maximum minimum mish_backward mul native_dropout_backward ne nextafter polar pow prelu
+        maximum minimum mish_backward mul native_dropout_backward ne nextafter polar pow prelu
         _prelu_kernel remainder rsub sigmoid_backward silu_backward softplus_backward softshrink_backward sub
         tanh_backward threshold_backward true_divide xlogy mse_loss smooth_l1_loss huber_loss l1_loss kl_div
         __and__ __or__ __xor__ __lshift__ __rshift__""",
-    3: """addcdiv addcmul clamp clip lerp where mse_loss_backward smooth_l1_loss_backward
+    3: """addcdiv addcmul clamp clip lerp masked_fill where mse_loss_backward smooth_l1_loss_backward
         huber_loss_backward""",
 }
 OPERANDS = {op: n for n, ops in _OPERANDS.items() for op in ops.split()}
