@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rung import units
 from rung.insight.findings.case import Case
 from rung.insight.findings.finding import Sighting
 from rung.insight.findings.rule import Rule
@@ -28,8 +29,15 @@ def find(case: Case) -> Iterator[Sighting]:
 
 
 def _said(warning: Warning) -> str:
+    count = warning.count
+    if warning.code == "unlinked":
+        pieces = units.count(count, "piece")
+        return f"{pieces} of GPU work without a launch: it came before the window, or the link was lost"
+    if warning.code == "launch-without-kernel":
+        _, colon, where = warning.message.partition(": ")
+        return f"{units.count(count, 'launch')} without GPU work{colon}{where}"
     where = f", first at byte {warning.offset}" if warning.offset is not None else ""
-    return f"{warning.count} {warning.message}{where}"
+    return f"{warning.code} x{count}: {warning.message}{where}"
 
 
 RULE = Rule(

@@ -28,7 +28,7 @@ def _sighting(forward: Forward, roof: Roofline) -> Sighting:
     return Sighting(
         title=f"{units.percent(spent / busy)} of the GPU's time moves bytes, {units.duration(spent)} of "
         f"{units.duration(busy)}{_reached(nbytes, rate, share)}",
-        advice="Fuse neighbouring kernels: what they hand on then never reaches memory. Or use smaller dtypes.",
+        advice="Fuse neighbouring kernels, so that less passes through memory, or use smaller dtypes.",
         forward=forward,
         cost_ns=spent,
         evidence={

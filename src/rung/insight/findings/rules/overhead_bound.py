@@ -50,8 +50,8 @@ def _sighting(forward: Forward, others: int) -> Sighting:
 
 def _launches(forward: Forward, spacing: int | None, kernel: int) -> str:
     rhythm = f", {units.duration(spacing)} apart" if spacing is not None else ""
-    what = "a kernel" if len(forward.rows) == 1 else "kernels"
-    return f"{units.count(forward.launches, 'launch')}{rhythm}, for {what} of {units.duration(kernel)}"
+    which = "its kernel" if len(forward.rows) == 1 else "the median kernel"
+    return f"{units.count(forward.launches, 'launch')}{rhythm}, and {which} takes {units.duration(kernel)}"
 
 
 OUTSIDE = 0.25
