@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-import numpy as np
-
 from rung import names
 from rung.errors import UsageError
 from rung.insight.spread import Spread, spread
 from rung.insight.tensors import DTYPE_BYTES, inputs, is_shape
 from rung.insight.work import Gemm, Work, product_of, work_of
 from rung.trace import Kernel, Region, Trace
-from rung.trace.tables import Bools, Ints
 
 PRE_OPS = ("TorchDynamo Cache Lookup", "Pregraph bytecode", "AOTDispatcher Runtime Wrapper Prologue")
 """What a compiled call pays on the CPU before its graph runs."""
@@ -65,7 +62,8 @@ class WorkRow:
 @dataclass(frozen=True, slots=True)
 class Forward:
     """A region over its instances. Counts are medians over all of them; rows are those of the commonest
-    sequence of work, which `alike` of the `instances` ran."""
+    sequence of work, which `alike` of the `instances` ran. `launchless_ops` are the views of one of these:
+    they rewrite shape and stride and launch nothing."""
 
     region: str
     instances: int
@@ -80,6 +78,7 @@ class Forward:
     cpu_ns: Spread
     wall_ns: Spread
     op_names: Counter[str]
+    launchless_ops: Counter[str]
     pre_ops_ns: dict[str, int]
     example: Region
 
@@ -90,20 +89,6 @@ class Forward:
     def work_of(self, row: WorkRow) -> Kernel:
         """The kernel of `example` that a row of this forward stands for."""
         return self.example.work[next(i for i, other in enumerate(self.rows) if other is row)]
-
-    @property
-    def launchless_rows(self) -> Ints:
-        """The rows of `example`'s views: they rewrite shape and stride and launch nothing."""
-        trace = self.example.trace
-        rows = trace.tables.regions.ops.of(self.example.row)
-        idle = rows[~at_work(trace)[rows]]
-        return idle[[trace.tables.ops.name[row] in VIEWS for row in idle.tolist()]]
-
-    @property
-    def launchless_ops(self) -> Counter[str]:
-        """The names of those, counted."""
-        known = self.example.trace.tables.ops.name
-        return Counter(known[row] for row in self.launchless_rows.tolist())
 
     @property
     def gpu_idle_share(self) -> float:
@@ -238,20 +223,10 @@ def forward(trace: Trace, region: str | None = None, step: int | None = None) ->
         cpu_ns=spread(r.cpu_ns for r in found),
         wall_ns=spread(r.wall_ns for r in found),
         op_names=Counter(op_names(example)),
+        launchless_ops=Counter(trace.tables.ops.name[row] for row in launchless(example)),
         pre_ops_ns=_pre_ops(alike),
         example=example,
     )
-
-
-def at_work(trace: Trace) -> Bools:
-    """Which ops put work on the device (or are the work, on a CPU), by themselves or by an op inside."""
-    ops, found = trace.tables.ops, np.zeros(len(trace.tables.ops.name), dtype=bool)
-    rows = np.unique(np.concatenate([trace.tables.launches.op, trace.tables.kernels.op]))
-    while (rows := rows[rows >= 0]).size:
-        rows = rows[~found[rows]]
-        found[rows] = True
-        rows = np.unique(ops.parent[rows])
-    return found
 
 
 def _row(same: list[Kernel]) -> WorkRow:
@@ -273,6 +248,13 @@ def _row(same: list[Kernel]) -> WorkRow:
         work=work_of(kernel),
         dur_ns=spread(k.dur_ns for k in same),
     )
+
+
+def launchless(region: Region) -> list[int]:
+    """Rows of the views inside a region that launch nothing; one that had to copy is left out."""
+    rows = region.trace.tables.regions.ops.of(region.row)
+    known = region.trace.tables.ops.name
+    return [row for row in rows[~region.trace.working_ops[rows]].tolist() if known[row] in VIEWS]
 
 
 def op_names(region: Region) -> list[str]:

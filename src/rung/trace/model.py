@@ -20,6 +20,7 @@ from rung.trace.packed import PackedArgs
 from rung.trace.rows import Rows
 from rung.trace.summary import summary
 from rung.trace.tables import (
+    Bools,
     CallTable,
     KernelTable,
     LaunchTable,
@@ -174,6 +175,17 @@ class Trace:
         """The rows of ops directly inside each op."""
         parent = self.tables.ops.parent
         return members(parent, len(parent))
+
+    @cached_property
+    def working_ops(self) -> Bools:
+        """Which ops put work on a device (or are the work, on a CPU), by themselves or by an op inside."""
+        parent, found = self.tables.ops.parent, np.zeros(len(self.tables.ops.name), dtype=bool)
+        rows = np.unique(np.concatenate([self.tables.launches.op, self.tables.kernels.op]))
+        while (rows := rows[rows >= 0]).size:
+            rows = rows[~found[rows]]
+            found[rows] = True
+            rows = np.unique(parent[rows])
+        return found
 
     @cached_property
     def launch_work(self) -> Members:

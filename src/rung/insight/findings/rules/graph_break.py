@@ -13,7 +13,7 @@ from rung.insight.findings.case import Case
 from rung.insight.findings.compiled import CompiledCall, calls_in, op_words
 from rung.insight.findings.finding import Sighting
 from rung.insight.findings.rule import Rule
-from rung.insight.forward import Forward, at_work
+from rung.insight.forward import Forward
 from rung.insight.spread import spread
 from rung.trace import Region, Trace
 from rung.trace.regions import WHOLE_TRACE
@@ -61,7 +61,7 @@ def breaks_in(region: Region) -> list[Break]:
 def _leaves(region: Region) -> Ints:
     """The innermost ops that put work on the device, by start."""
     rows = region.trace.tables.regions.ops.of(region.row)
-    rows = rows[at_work(region.trace)[rows]]
+    rows = rows[region.trace.working_ops[rows]]
     return rows[~np.isin(rows, region.trace.tables.ops.parent[rows])]
 
 

@@ -8,7 +8,7 @@ from rung import units
 from rung.insight.findings.case import Case
 from rung.insight.findings.finding import Sighting
 from rung.insight.findings.rule import Rule
-from rung.insight.forward import Forward, is_drawn
+from rung.insight.forward import Forward, is_drawn, launchless
 
 
 def find(case: Case) -> Iterator[Sighting]:
@@ -37,7 +37,7 @@ def _sighting(forward: Forward) -> Sighting:
 def spent_ns(forward: Forward) -> int:
     """CPU time of a forward's outermost views in ns; one inside another's time is part of it."""
     ops = forward.example.trace.tables.ops
-    views = set(forward.launchless_rows.tolist())
+    views = set(launchless(forward.example))
     return sum(int(ops.dur_ns[row]) for row in views if int(ops.parent[row]) not in views)
 
 
