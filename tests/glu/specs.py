@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from rung.glu import rules
+from rung.glu import few_rules, rules
 from rung.glu.kernels import table
 from rung.glu.kernels.launch import Kernel, Spec
 
@@ -43,18 +43,30 @@ def tma(
     return spec, fixed
 
 
+def one_row(dtype: torch.dtype, width: int) -> Iterator[tuple[str, Kernel, Spec, dict[str, Any]]]:
+    """The two kernels for one row, each strip of the second."""
+    n, k, warps = few_rules.GATE_UP_STRIP
+    gate_up = Spec(dtype, width > 1, ("gelu_tanh", False, width, n, k, False), warps, 1)
+    yield f"gate_up_row-{width}", table.GATE_UP_ROW, gate_up, {}
+    for n, k, warps in {few_rules.down_strip(columns, 1) for columns in (1, 1000)}:
+        down = Spec(dtype, width > 1, (width, n, k, False), warps, 1)
+        yield f"down_row{n}-{width}", table.DOWN_ROW, down, {}
+
+
 def every(dtype: torch.dtype, precision: str) -> Iterator[tuple[str, Kernel, Spec, dict[str, Any]]]:
     """(label, kernel, spec, fixed types) of each portable kernel, 16-byte rows and others."""
     which = kind(dtype, precision)
     for width in (16 // dtype.itemsize, 1):
         for rows in (16, 64):
-            for tile in dict.fromkeys(rules.few(which, rows, columns, 1) for columns in (1, 1000)):
+            for tile in dict.fromkeys(few_rules.gate_up(which, rows, columns, 1) for columns in (1, 1000)):
                 few = gate_up(dtype, tile, width=width, clear=True, precision=precision)
                 yield f"few{rows}x{tile.n}-{width}", table.GATE_UP, few, {"counters": "*i32"}
-            tile = rules.down(which, rows)
-            constants = (precision, width, tile.m, tile.n, tile.k, tile.stages, False)
-            down = Spec(dtype, width > 1, constants, tile.warps, tile.stages)
-            yield f"down{rows}-{width}", table.DOWN, down, {"counters": "*i32", "parts": "*fp32"}
+            for tile in dict.fromkeys(few_rules.down(which, rows, columns, 1) for columns in (1, 1000)):
+                constants = (precision, width, tile.m, tile.n, tile.k, tile.stages, False)
+                down = Spec(dtype, width > 1, constants, tile.warps, tile.stages)
+                fixed = {"counters": "*i32", "parts": "*fp32"}
+                yield f"down{rows}x{tile.n}-{width}", table.DOWN, down, fixed
+        yield from one_row(dtype, width)
         for tile in rules.portable(which, width):
             for save in (False, True):
                 spec = gate_up(dtype, tile, width=width, save=save, precision=precision)

@@ -22,6 +22,8 @@ def test_down_and_pointwise() -> None:
     assert decode("rung_glu_backward_gelu").fields == {
         "functor": "glu", "direction": "backward", "ops": ["gelu", "mul"],
     }  # fmt: skip
+    assert decode("rung_gate_up_row_silu_1x4x256").fields["tile"] == [1, 4, 256]
+    assert "stages" not in decode("rung_down_row_1x8x512").fields
     assert decode("rung_glu_tanh").family != "rung"
 
 

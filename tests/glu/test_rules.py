@@ -9,8 +9,9 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from rung.glu import rules, tuning  # noqa: E402
-from rung.glu.rules import Tile, choose, split_k  # noqa: E402
+from rung.glu import few_rules, rules, tuning  # noqa: E402
+from rung.glu.few_rules import split_k
+from rung.glu.rules import Tile, choose  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
@@ -22,8 +23,12 @@ def test_big_outputs_get_big_tiles_and_small_ones_fill_the_chip() -> None:
 
 
 def test_small_batches_read_wide_weights_with_wide_tiles() -> None:
-    assert rules.few("half", 1, 3072, 132)[:2] == (16, 32)
-    assert rules.few("half", 17, 14336, 132)[:2] == (64, 64)
+    assert few_rules.gate_up("half", 2, 3072, 132)[:2] == (16, 32)
+    assert few_rules.gate_up("half", 17, 14336, 132)[:2] == (64, 64)
+    assert few_rules.down("half", 16, 768, 132)[:2] == (16, 16)
+    assert few_rules.down("half", 17, 4096, 132)[:2] == (64, 64)
+    assert few_rules.down_strip(768, 132).n == 2
+    assert few_rules.down_strip(4096, 132).n == 8
 
 
 def test_cost_by_hand() -> None:
@@ -36,9 +41,9 @@ def test_cost_by_hand() -> None:
 
 @pytest.mark.parametrize(("columns", "depth"), [(768, 3072), (4096, 14336), (25, 41), (1, 1), (100_000, 64)])
 def test_parts_along_k_cover_it_once(columns: int, depth: int) -> None:
-    tile = rules.down("half", 1)
+    tile = few_rules.down("half", 1, columns, 132)
     splits, steps = split_k(columns, depth, tile, 132)
-    assert 1 <= splits <= rules.MOST_SPLITS
+    assert 1 <= splits <= few_rules.MOST_SPLITS
     assert (splits - 1) * steps * tile.k < depth <= splits * steps * tile.k
 
 

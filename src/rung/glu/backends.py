@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import torch
 
-from rung.glu import rules
+from rung.glu import few_rules
 from rung.glu.activations import Activation
 from rung.glu.checks import check_choice, check_mlp
 from rung.glu.devices import why_no_kernel
@@ -44,5 +44,7 @@ def backend(
         return Backend("reference", obstacle)
     train = torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in tensors)
     kernel, tile, reason = choose(arrange(x, gate_weight, up_weight, gate_bias, up_bias), train)
-    few = x.numel() // x.shape[-1] <= rules.FEW_ROWS and not train
-    return Backend("few-rows" if few else kernel, reason, tile[:3])
+    rows = x.numel() // x.shape[-1]
+    if rows == 1 and not train:
+        return Backend("few-rows", "one row", (1, *few_rules.GATE_UP_STRIP[:2]))
+    return Backend("few-rows" if rows <= few_rules.FEW_ROWS and not train else kernel, reason, tile[:3])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
-from rung.glu import portable, rules
+from rung.glu import few_rules, portable
 from rung.glu.devices import chip, dependent_launch, kind_of
 from rung.glu.operands import arrange, precision
 from rung.glu.views import device_index, fold, vector_width
@@ -20,8 +20,8 @@ LINE = 128
 
 
 class Plan(NamedTuple):
-    """Both kernels prepared, the shape of y, and the bytes of scratch memory: h, then from its byte on each of
-    the parts of a split sum and the counters."""
+    """Both kernels prepared, the shape of y, and the bytes of scratch memory: h, then from its byte on each
+    of the parts of a split sum and the counters."""
 
     gate_up: Launch
     down: Launch
@@ -70,9 +70,9 @@ def plan(
     rounding: str,
     tiled_as: int | None = None,
 ) -> Plan:
-    """How a call like this one, with 1 to FEW_ROWS rows, runs. No dimension is zero.
+    """How a call like this one, with 2 to FEW_ROWS rows, runs. No dimension is zero.
 
-    `tiled_as` lets the rules choose the gate-up tile for so many hidden features.
+    `tiled_as` lets the rules choose tiles for so many hidden and output features.
     """
     from rung.glu.kernels.launch import Spec, address, beyond
     from rung.glu.kernels.table import DOWN
@@ -82,12 +82,12 @@ def plan(
     kind = kind_of(x.dtype)
     operands = arrange(x, gate_weight, up_weight, gate_bias, up_bias)
     rows, (columns, depth) = operands.x.shape[0], down_weight.shape
-    down = rules.down(kind, rows)
-    splits, steps = rules.split_k(columns, depth, down, device.multiprocessors)
+    down = few_rules.down(kind, rows, tiled_as or columns, device.multiprocessors)
+    splits, steps = few_rules.split_k(columns, depth, down, device.multiprocessors)
     counters = -(-columns // down.n)
-    gate_up_tile = rules.few(kind, rows, tiled_as or depth, device.multiprocessors)
+    gate_up_tile = few_rules.gate_up(kind, rows, tiled_as or depth, device.multiprocessors)
     flags = (activation, rounding == "eager", False)
-    width = vector_width((x, down_weight, down_bias), depth)
+    width = vector_width((down_weight, down_bias), depth)
     constants = (precision(x.dtype), width, down.m, down.n, down.k, down.stages, pdl)
     h_bytes = _whole_lines(rows * depth * x.element_size())
     part_bytes = _whole_lines(4 * splits * rows * columns if splits > 1 else 0)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 import torch
 from torch.nn import functional
 
-from rung.glu import few, gate_up, plans, reference, rules
+from rung.glu import few, few_rules, gate_up, one_row, plans, reference
 from rung.glu.devices import why_no_kernel
 
 
@@ -58,7 +58,10 @@ def glu_mlp(
     where = key(tensors, activation, rounding)
     plan = plans.find(where)
     if plan is None:
-        if x.numel() // x.shape[-1] <= rules.FEW_ROWS:
+        rows = x.numel() // x.shape[-1]
+        if rows == 1:
+            plan = one_row.plan(*tensors, activation, rounding)
+        elif rows <= few_rules.FEW_ROWS:
             plan = few.plan(*tensors, activation, rounding)
         else:
             plan = Plan(gate_up.plan(*tensors[:3], gate_bias, up_bias, activation, rounding, False))

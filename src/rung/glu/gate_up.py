@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 
-from rung.glu import plans, portable, reference, rules, tma, tuning
+from rung.glu import few_rules, plans, portable, reference, rules, tma, tuning
 from rung.glu.devices import chip, kind_of, why_no_kernel
 from rung.glu.operands import Operands, arrange
 from rung.glu.rules import Tile
@@ -106,9 +106,9 @@ def choose(operands: Operands, save: bool) -> Choice:
     device = chip(device_index(operands.x))
     kind = kind_of(operands.x.dtype)
     obstacle = tma.why_not(operands, device.capability, kind)
-    if rows <= rules.FEW_ROWS and (not save or obstacle):
-        tile = rules.few(kind, rows, columns, device.multiprocessors)
-        return Choice("portable", tile, f"at most {rules.FEW_ROWS} rows")
+    if rows <= few_rules.FEW_ROWS and (not save or obstacle):
+        tile = few_rules.gate_up(kind, rows, columns, device.multiprocessors)
+        return Choice("portable", tile, f"at most {few_rules.FEW_ROWS} rows")
     kernel = "portable" if obstacle else "tma"
     reason = obstacle or "sm_90, aligned operands"
     tuned = tuning.find(device.name, kernel, kind, save, rows, *operands.gate_weight.shape)

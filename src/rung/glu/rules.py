@@ -13,9 +13,6 @@ from typing import Literal, NamedTuple
 Kind = Literal["half", "tf32", "ieee"]
 """What the products are made of: 2-byte floats, fp32 on tensor cores, fp32 on ordinary cores."""
 
-FEW_ROWS = 64
-"""Up to here reading the weights is all the time there is (352 MB = 82 µs at [T, 4096], 14336)."""
-
 
 class Tile(NamedTuple):
     """A block's rows, columns of h and depth of a stage; its warps; stages in flight; rows of tiles a
@@ -35,17 +32,6 @@ _PORTABLE: dict[Kind, tuple[Tile, ...]] = {
     "tf32": (Tile(128, 64, 32, 8, 3), Tile(64, 32, 32, 4, 4, efficiency=0.6)),
     "ieee": (Tile(64, 64, 16, 8, 3),),
 }
-_FEW: dict[Kind, Tile] = {
-    "half": Tile(64, 32, 64, 4, 4),
-    "tf32": Tile(64, 32, 32, 4, 4),
-    "ieee": Tile(64, 32, 16, 4, 3),
-}
-_DOWN: dict[Kind, Tile] = {
-    "half": Tile(64, 32, 128, 4, 4),
-    "tf32": Tile(64, 32, 64, 4, 4),
-    "ieee": Tile(64, 32, 16, 4, 3),
-}
-MOST_SPLITS = 4
 # 4 stages of 48 KB and the output's tile fill an SM's shared memory; writing gate and up as well needs the
 # room of one stage.
 _SMALLER = (Tile(128, 64, 64, 8, 4, efficiency=0.85), Tile(64, 64, 64, 4, 4, efficiency=0.7))
@@ -58,30 +44,8 @@ _TMA: dict[Kind, dict[bool, tuple[Tile, ...]]] = {
 }
 
 
-def few_rows(rows: int) -> int:
-    """The bucket of a small batch: tiles of 16 or of 64 rows."""
-    return 16 if rows <= 16 else 64
-
-
-@lru_cache(4096)
-def few(kind: Kind, rows: int, columns: int, multiprocessors: int) -> Tile:
-    """The gate-up tile of a small batch: narrow, or twice as wide where that still fills the chip.
-
-    On an H200 at [64, 4096], 14336: 61.6 µs wide, 81.6 narrow; at [64, 768], 3072: 6.7 wide, 6.0 narrow.
-    """
-    narrow = _FEW[kind]._replace(m=few_rows(rows))
-    wide = kind != "ieee" and columns >= 2 * narrow.n * multiprocessors
-    return narrow._replace(n=2 * narrow.n) if wide else narrow
-
-
-@lru_cache(4096)
-def down(kind: Kind, rows: int) -> Tile:
-    """The down tile of a small batch."""
-    return _DOWN[kind]._replace(m=few_rows(rows))
-
-
 def portable(kind: Kind, width: int) -> tuple[Tile, ...]:
-    """Tiles of the kernel with masked pointers, for more than FEW_ROWS rows.
+    """Tiles of the kernel with masked pointers, for more rows than `few_rules` has.
 
     Without 16-byte loads (`width` 1) nothing is copied past the registers: half the depth, or they spill.
     """
@@ -103,20 +67,6 @@ def choose(tiles: tuple[Tile, ...], rows: int, columns: int, multiprocessors: in
         return -(-blocks // multiprocessors) * tile.m * tile.n / tile.efficiency
 
     return min(tiles, key=cost)
-
-
-@lru_cache(4096)
-def split_k(columns: int, depth: int, tile: Tile, multiprocessors: int) -> tuple[int, int]:
-    """(splits, steps of `tile.k` in each) for a small batch's down product: about two blocks a
-    multiprocessor.
-
-    Depends on the weight's shape alone, so a row's result does not depend on the batch it rides in.
-    """
-    blocks = -(-columns // tile.n)
-    steps = -(-depth // tile.k)
-    splits = max(1, min(MOST_SPLITS, 2 * multiprocessors // blocks, steps // 2))
-    each = -(-steps // splits)
-    return -(-steps // each), each
 
 
 def candidates(kernel: str, kind: Kind) -> list[Tile]:

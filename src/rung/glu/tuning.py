@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from rung.errors import MachineError
-from rung.glu import plans, rules
+from rung.glu import few_rules, plans, rules
 from rung.glu.rules import Kind, Tile
 
 
@@ -76,8 +76,10 @@ def _check_shape(shape: Any) -> tuple[int, int, int]:
         raise ValueError(
             f"shape is {shape!r}: expected (rows, in_features, hidden_features), each at least 1"
         )
-    if numbers[0] <= rules.FEW_ROWS:
-        raise ValueError(f"shape has {numbers[0]} rows: tiles are chosen from {rules.FEW_ROWS + 1} rows on")
+    if numbers[0] <= few_rules.FEW_ROWS:
+        raise ValueError(
+            f"shape has {numbers[0]} rows: tiles are chosen from {few_rules.FEW_ROWS + 1} rows on"
+        )
     return numbers
 
 

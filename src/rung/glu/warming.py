@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from rung.errors import MachineError
-from rung.glu import few, rules
+from rung.glu import few, few_rules, one_row, rules
 from rung.glu.activations import Activation
 from rung.glu.checks import check_choice
 from rung.glu.devices import INTERPRETED, KERNEL_DTYPES, chip, kind_of
@@ -46,11 +46,14 @@ def _warm_size(
     pair = weights[0, :, :]
     glu(pair, pair, activation)
     glu_backward(pair, pair, pair, activation)
-    for rows in (16, rules.FEW_ROWS):
+    for columns in (size, WIDE):
+        x = torch.zeros(1, size, dtype=dtype, device=device)
+        one_row.plan(x, weights[0], weights[1], weights[2], None, None, None, activation, rounding, columns)
+    for rows in (16, few_rules.FEW_ROWS):
         x = torch.zeros(rows, size, dtype=dtype, device=device)
         few.plan(x, weights[0], weights[1], weights[2], None, None, None, activation, rounding, WIDE)
         few.plan(x, weights[0], weights[1], weights[2], None, None, None, activation, rounding)
-    x = torch.zeros(rules.FEW_ROWS + 1, size, dtype=dtype, device=device)
+    x = torch.zeros(few_rules.FEW_ROWS + 1, size, dtype=dtype, device=device)
     for save in (False, True):
         for choice in _choices(dtype, save, size, device):
             plan(x, weights[0], weights[1], None, None, activation, rounding, save, choice)
@@ -60,8 +63,8 @@ def _choices(dtype: torch.dtype, save: bool, size: int, device: torch.device) ->
     kind = kind_of(dtype)
     tiles = [("portable", tile) for tile in rules.portable(kind, 1 if size % 2 else 0)]
     if save:
-        for rows in (16, rules.FEW_ROWS):
-            tiles += [("portable", rules.few(kind, rows, columns, 1)) for columns in (size, WIDE)]
+        for rows in (16, few_rules.FEW_ROWS):
+            tiles += [("portable", few_rules.gate_up(kind, rows, columns, 1)) for columns in (size, WIDE)]
     if device.type == "cuda" and size % 16 == 0 and kind != "ieee":
         capability = chip(torch.cuda.current_device()).capability
         tiles += [("tma", tile) for tile in (rules.tma(kind, save) if capability[0] == 9 else ())]

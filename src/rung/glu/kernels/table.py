@@ -9,11 +9,16 @@ from rung.glu.kernels.down import _down
 from rung.glu.kernels.gate_up import _gate_up
 from rung.glu.kernels.gate_up_tma import _gate_up_tma
 from rung.glu.kernels.launch import Kernel
+from rung.glu.kernels.one_row import _down_row, _gate_up_row
 from rung.glu.kernels.pointwise import _glu, _glu_backward
 
 
 def _tile(constants: dict[str, Any]) -> str:
     return f"{constants['BM']}x{constants['BN']}x{constants['BK']}_s{constants['STAGES']}"
+
+
+def _strip(constants: dict[str, Any]) -> str:
+    return f"1x{constants['BN']}x{constants['BK']}"
 
 
 def _gate_up_name(constants: dict[str, Any]) -> str:
@@ -26,3 +31,5 @@ GLU_BACKWARD = Kernel(_glu_backward, lambda constants: constants["ACT"])
 GATE_UP = Kernel(_gate_up, _gate_up_name)
 GATE_UP_TMA = Kernel(_gate_up_tma, _gate_up_name)
 DOWN = Kernel(_down, _tile)
+GATE_UP_ROW = Kernel(_gate_up_row, lambda constants: f"{constants['ACT']}_{_strip(constants)}")
+DOWN_ROW = Kernel(_down_row, _strip)

@@ -8,9 +8,9 @@ from typing import Any
 from rung.names.decoded import Decoded
 
 _ACTIVATION = r"(?P<activation>gelu_tanh|gelu|silu|relu|sigmoid|identity)"
-_TILE = r"(?P<m>\d+)x(?P<n>\d+)x(?P<k>\d+)_s(?P<stages>\d+)"
-_GATE_UP = re.compile(rf"rung_gate_up(?P<tma>_tma)?_{_ACTIVATION}_{_TILE}(?P<saved>_saved)?")
-_DOWN = re.compile(rf"rung_down_{_TILE}")
+_TILE = r"(?P<m>\d+)x(?P<n>\d+)x(?P<k>\d+)(_s(?P<stages>\d+))?"
+_GATE_UP = re.compile(rf"rung_gate_up(?P<tma>_tma)?(_row)?_{_ACTIVATION}_{_TILE}(?P<saved>_saved)?")
+_DOWN = re.compile(rf"rung_down(_row)?_{_TILE}")
 _GLU = re.compile(rf"rung_glu(?P<backward>_backward)?_{_ACTIVATION}")
 
 
@@ -35,4 +35,5 @@ def decode(name: str) -> Decoded | None:
 
 def _gemm(found: re.Match[str]) -> dict[str, Any]:
     tile = [int(found[key]) for key in ("m", "n", "k")]
-    return {"tile": tile, "stages": int(found["stages"]), "accumulate": "fp32"}
+    stages = {"stages": int(found["stages"])} if found["stages"] else {}
+    return {"tile": tile, **stages, "accumulate": "fp32"}
