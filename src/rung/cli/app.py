@@ -14,6 +14,7 @@ from rung.cli.guess import guess
 from rung.cli.name import name
 from rung.cli.read import read
 from rung.cli.record import RecordCommand, record
+from rung.cli.show import show
 from rung.cli.streams import steady
 from rung.cli.why import why
 from rung.errors import MachineError, RungError, UsageError
@@ -53,6 +54,7 @@ app.command("read")(read)
 app.command("diff")(diff)
 app.command("guess")(guess)
 app.command("why")(why)
+app.command("show")(show)
 app.command("name")(name)
 
 INTERRUPTED = 130

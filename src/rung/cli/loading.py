@@ -15,3 +15,20 @@ def load(path: str, *, no_cache: bool = False, salvage: bool = False, no_stacks:
 
     with reading(path) as progress:
         return read(path, cache=not no_cache, salvage=salvage, stacks=not no_stacks, progress=progress)
+
+
+def stretch(between: str | None) -> tuple[int, int] | None:
+    """`--between 1ms..2.5ms` in ns.
+
+    Raises:
+        UsageError: it is no range of times.
+    """
+    from rung.errors import UsageError
+    from rung.insight.guessing.wants import amount
+
+    if between is None:
+        return None
+    if ".." not in between:
+        raise UsageError(f"--between takes a range of times such as 1ms..2.5ms, not {between!r}.")
+    first, last = amount("--between", "in", between, "time").bounds
+    return int(first), int(last)

@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -48,6 +49,26 @@ def _encodable(value: Any) -> Any:
     if isinstance(value, dict):
         return {_encodable(key): _encodable(inner) for key, inner in value.items()}
     return [_encodable(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def write_file(path: Path, content: str | bytes) -> None:
+    """Write a file whole or not at all.
+
+    Raises:
+        UsageError: it cannot be written there.
+    """
+    from rung.errors import UsageError
+
+    raw = content.encode("utf-8", "replace") if isinstance(content, str) else content
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        part.write_bytes(raw)
+        part.replace(path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise UsageError(
+            f"cannot write {path}: {error.strerror or error}; choose another --output."
+        ) from error
 
 
 @contextmanager

@@ -37,7 +37,7 @@ def read(
 ) -> None:
     """Read a trace: op -> launch -> kernel, every kernel in plain words."""
     from rung import trace as traces
-    from rung.cli.loading import load
+    from rung.cli.loading import load, stretch
     from rung.errors import UsageError
 
     if sql is not None and (region is not None or step is not None):
@@ -45,7 +45,7 @@ def read(
     if header:
         _header(trace, json)
         return
-    window = _window(between)
+    window = stretch(between)
     loaded = load(trace, no_cache=no_cache, salvage=salvage, no_stacks=no_stacks)
     if device is not None or stream is not None or window is not None:
         loaded = traces.narrow(loaded, device=device, stream=stream, between=window)
@@ -55,19 +55,6 @@ def read(
         _json(loaded, region, step)
     else:
         _page(loaded, region, step, all_)
-
-
-def _window(between: str | None) -> tuple[int, int] | None:
-    """`1ms..2.5ms` in ns."""
-    from rung.errors import UsageError
-    from rung.insight.guessing.wants import amount
-
-    if between is None:
-        return None
-    if ".." not in between:
-        raise UsageError(f"--between takes a range of times such as 1ms..2.5ms, not {between!r}.")
-    first, last = amount("--between", "in", between, "time").bounds
-    return int(first), int(last)
 
 
 def _header(path: str, json: bool) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from rung.insight.timeline.lanes import BUDGET as BUDGET
 from rung.insight.timeline.lanes import Lane as Lane
 from rung.insight.timeline.lanes import Timeline as Timeline
 from rung.insight.timeline.lanes import timeline as timeline
 
-__all__ = ["Lane", "Timeline", "timeline"]
+__all__ = ["BUDGET", "Lane", "Timeline", "timeline"]

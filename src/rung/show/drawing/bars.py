@@ -1,0 +1,52 @@
+"""Bars: variants against each other, and where one forward's time goes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rung import units
+from rung.insight.breakdown import Breakdown
+from rung.insight.forward import Forward
+from rung.show.drawing.svg import document, element, text, titled
+
+WIDTH = 900.0
+LABELS = 150.0
+LINE = 26.0
+
+
+def where_the_time_goes(found: Breakdown, region: str) -> str:
+    """One bar for the wall time, a piece for each kind of work, what is left for the idle GPU."""
+    pieces = [*found.kinds, *((("idle", found.idle_ns),) if found.idle_ns else ())]
+    whole = sum(ns for _, ns in pieces) or 1
+    drawn, x = [], 0.0
+    for kind, ns in pieces:
+        width = ns / whole * WIDTH
+        said = f"{kind} {units.duration(ns)}, {units.percent(ns / whole)}"
+        drawn.append(
+            element("rect", titled(said), x=x, y=0, width=width, height=28, class_=f"piece kind-{kind}")
+        )
+        if width > 7.5 * len(f"{kind} {units.percent(ns / whole)}"):
+            drawn.append(text(f"{kind} {units.percent(ns / whole)}", x + 8, 19, class_=f"on-kind on-{kind}"))
+        x += width
+    label = f"Where the {units.duration(found.wall_ns)} of {region} go"
+    return document(drawn, WIDTH, 28, label)
+
+
+def side_by_side(labels: Sequence[str], forwards: Sequence[Forward]) -> str:
+    """GPU busy time and CPU time of each variant, on one axis."""
+    measured = [(f.gpu_busy_ns.median, f.cpu_ns.median) for f in forwards]
+    longest = max((ns for pair in measured for ns in pair), default=0) or 1
+    drawn, y = [], 0.0
+    for label, (gpu, cpu) in zip(labels, measured, strict=True):
+        drawn.append(text(label, 0, y + 22, class_="label"))
+        for what, ns, row in (("GPU", gpu, 0), ("CPU", cpu, 1)):
+            top = y + row * LINE / 2 + 3
+            width = ns / longest * (WIDTH - LABELS - 110)
+            drawn.append(
+                element(
+                    "rect", x=LABELS, y=top, width=width, height=LINE / 2 - 2, class_=f"bar {what.lower()}"
+                )
+            )
+            drawn.append(text(f"{what} {units.duration(ns)}", LABELS + width + 6, top + 10, class_="small"))
+        y += LINE + 8
+    return document(drawn, WIDTH, y, f"GPU and CPU time of one forward: {units.listing(list(labels))}")

@@ -1,0 +1,47 @@
+"""SVG as text. Every attribute and every text goes through here, so a hostile name can only ever be text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+
+from rung.visible import printable
+
+
+def element(tag: str, inner: Iterable[str] | str = (), **attributes: object) -> str:
+    """`<tag attribute="value">inner</tag>`; `inner` is markup made by this module. Underscores stand for
+    hyphens, a trailing one keeps Python's words apart: `stroke_width=1`, `class_="axis"`."""
+    said = "".join(
+        f' {name.rstrip("_").replace("_", "-")}="{escape(_number(value))}"'
+        for name, value in attributes.items()
+        if value is not None
+    )
+    body = inner if isinstance(inner, str) else "".join(inner)
+    return f"<{tag}{said}>{body}</{tag}>" if body else f"<{tag}{said}/>"
+
+
+def text(words: str, x: float, y: float, **attributes: object) -> str:
+    return element("text", escape(printable(words)), x=x, y=y, **attributes)
+
+
+def titled(words: str) -> str:
+    """What a pointer that rests on the element is told."""
+    return element("title", escape(printable(words)))
+
+
+def document(inner: Iterable[str], width: float, height: float, label: str) -> str:
+    """A drawing that scales with its place and says what it shows."""
+    return element(
+        "svg",
+        [titled(label), *inner],
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"0 0 {_number(width)} {_number(height)}",
+        role="img",
+        aria_label=printable(label),
+        class_="drawing",
+    )
+
+
+def _number(value: object) -> str:
+    """Coordinates to a tenth of a pixel: nobody sees more."""
+    return f"{value:.1f}".removesuffix(".0") if isinstance(value, float) else str(value)

@@ -1,0 +1,7 @@
+"""A page one can explore: one HTML file that holds all it needs and asks nobody for anything."""
+
+from __future__ import annotations
+
+from rung.show.page.render import page as page
+
+__all__ = ["page"]

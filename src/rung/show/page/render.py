@@ -1,0 +1,90 @@
+"""The page as text: templates filled with plain data.
+
+Names in traces are hostile text. In markup Jinja escapes all of it, in drawings `drawing.svg` does, in the
+data for the scripts `<` is written `\\u003c`: no `<` from a name reaches the file as it is. The page's own
+policy forbids any script and any style but ours, and every request.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from importlib.resources import files
+
+import msgspec
+from jinja2 import BaseLoader, Environment, StrictUndefined
+from markupsafe import Markup
+
+from rung import units
+from rung.insight.diff import Diff
+from rung.insight.exhibit import Exhibit
+from rung.show.page.sections import sections
+from rung.show.page.times import times
+from rung.visible import printable
+
+_ASSETS = files("rung.show.page") / "assets"
+SCRIPTS = ("dom", "units", "lanes", "painting", "view", "details", "timeline", "table", "tabs", "main")
+
+
+def page(exhibits: Sequence[Exhibit], diffs: Sequence[Diff] = (), title: str | None = None) -> str:
+    """The page of one trace or of several variants side by side; `diffs` are of each against the first."""
+    script = "\n".join(_asset(f"js/{name}.js") for name in SCRIPTS)
+    style = _asset("kinds.css") + _asset("style.css")
+    template = _environment().get_template("page.html.j2")
+    return template.render(
+        title=title or ", ".join(one.label for one in exhibits),
+        sections=sections(exhibits),
+        diffs=diffs,
+        comparison=_comparison(exhibits),
+        data=_embedded(times(exhibits)),
+        style=Markup(style),
+        style_hash=Markup(_hash(style)),
+        script=Markup(script),
+        script_hash=Markup(_hash(script)),
+    )
+
+
+def _hash(text: str) -> str:
+    """How a content security policy names an inline script or style."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _comparison(exhibits: Sequence[Exhibit]) -> dict[str, object] | None:
+    if len(exhibits) < 2:
+        return None
+    from rung.show.drawing.bars import side_by_side
+    from rung.show.drawing.lanes import lanes
+
+    labels, forwards = [one.label for one in exhibits], [one.forward for one in exhibits]
+    return {"bars": Markup(side_by_side(labels, forwards)), "lanes": Markup(lanes(labels, forwards))}
+
+
+def _embedded(value: object) -> Markup:
+    """JSON for a script element: nothing in it can end the element or start a comment."""
+    text = msgspec.json.encode(value).decode()
+    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+
+
+def _asset(name: str) -> str:
+    return (_ASSETS / name).read_text(encoding="utf-8")
+
+
+def _environment() -> Environment:
+    made = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, loader=_Assets()
+    )
+    made.filters |= {
+        "duration": units.duration,
+        "percent": units.percent,
+        "size": units.size,
+        "plain": printable,
+    }
+    return made
+
+
+class _Assets(BaseLoader):
+    """Templates from the package, wherever it lies."""
+
+    def get_source(self, environment: Environment, template: str) -> tuple[str, str | None, None]:
+        return _asset(template), None, None
