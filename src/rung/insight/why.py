@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any, overload
 
 from rung.insight.bound import Bound, Limit
 from rung.insight.findings import Finding, examine, findings, rules
 from rung.insight.findings.rules.overhead_bound import launch_spacing_ns
-from rung.insight.forward import Forward
+from rung.insight.forward import Forward, is_drawn
 from rung.insight.prospects import Prospects, prospects
 from rung.insight.regression import Regression, regression
 from rung.insight.roofline import Roofline, Side
@@ -44,11 +44,11 @@ class Verdict:
 class Why:
     """The verdict of each outermost region, the most telling first, and all findings, the largest cost first.
 
-    `incomplete` says why no count may be trusted blindly; None if the trace is whole.
+    `cautions` say why no count, or no time, may be trusted blindly.
     """
 
     path: str
-    incomplete: str | None
+    cautions: tuple[str, ...]
     regions: tuple[Verdict, ...]
     findings: tuple[Finding, ...]
 
@@ -64,9 +64,13 @@ class Why:
 
     @property
     def notes(self) -> tuple[Finding, ...]:
-        """What costs nothing; what merely explains a list of kernels comes last."""
-        found = (one for one in self.findings if not one.cost_ns)
-        return tuple(sorted(found, key=lambda one: rules()[one.id].explains))
+        """What costs nothing, and still matters."""
+        return tuple(one for one in self.findings if not one.cost_ns and not rules()[one.id].explains)
+
+    @property
+    def explanations(self) -> tuple[Finding, ...]:
+        """What costs nothing and explains a list of kernels."""
+        return tuple(one for one in self.findings if not one.cost_ns and rules()[one.id].explains)
 
     def to_pandas(self) -> Any:
         """The findings as a `pandas.DataFrame`, one a row.
@@ -86,7 +90,8 @@ class Why:
 
     def __str__(self) -> str:
         said = [text for one in self.regions[:1] for text in (one.sentence, one.outlook) if text]
-        return "\n".join(map(printable, (*said, *(f"  {one}" for one in (*self.costs, *self.notes)))))
+        found = (f"  {one}" for one in (*self.costs, *self.notes, *self.explanations))
+        return "\n".join(map(printable, (*said, *self.cautions, *found)))
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"
@@ -158,10 +163,17 @@ def why(
     case = examine(trace, region, step, () if other is None else (other,))
     return Why(
         path=trace.path,
-        incomplete=trace.incomplete,
+        cautions=tuple(_cautions(trace)),
         regions=tuple(map(_verdict, case.forwards, case.bounds, case.rooflines)),
         findings=findings(case, only=only, ignore=ignore, min_share=min_share),
     )
+
+
+def _cautions(trace: Trace) -> Iterator[str]:
+    if trace.incomplete:
+        yield f"the recording is not whole: {trace.incomplete}"
+    if is_drawn(trace):
+        yield "drawn from published names and times, not recorded: no cost of it was measured"
 
 
 def are_ranks(a: Trace, b: Trace) -> bool:

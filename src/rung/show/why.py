@@ -21,6 +21,9 @@ T = TypeVar("T")
 COSTS, NOTES, REGIONS = 5, 3, 6
 """How many of each are shown where not everything is asked for: a page one does not scroll past."""
 
+CHEAP = 0.01
+"""Share of the time below which a cost is left to --all."""
+
 SEVERITY_STYLES = {"high": "bold red", "medium": "yellow", "low": "", "note": "dim"}
 
 
@@ -33,18 +36,21 @@ def _parts(why: Why, everything: bool) -> Iterator[RenderableType]:
     yield from _answer(why)
     if len(why.regions) > 1:
         yield from ("", _regions(why.regions, everything))
-    costs, notes = list(why.costs), [one for one in why.notes if one.id != INCOMPLETE]
+    costs = why.costs if everything else _dearest(why.costs)
+    notes = (*why.notes, *why.explanations) if everything else why.notes[:NOTES]
     if costs:
-        yield from ("", findings(_some(costs, COSTS, everything), with_region=len(why.regions) > 1))
+        yield from ("", findings(costs, with_region=len(why.regions) > 1))
     if notes:
         yield ""
-        yield from (point(f"{one.id}: {one.title}") for one in _some(notes, NOTES, everything))
-    hidden = 0 if everything else max(len(costs) - COSTS, 0) + max(len(notes) - NOTES, 0)
+        yield from (point(f"{one.id}: {one.title}") for one in notes)
+    hidden = len(why.findings) - len(costs) - len(notes)
     if hidden:
         yield from ("", Text(f"{hidden} more with --all", style="dim"))
 
 
-INCOMPLETE = "incomplete-trace"
+def _dearest(costs: Sequence[Finding]) -> Sequence[Finding]:
+    """The first few, as far as they matter; the first in any case."""
+    return [one for i, one in enumerate(costs[:COSTS]) if not i or one.share >= CHEAP]
 
 
 def _answer(why: Why) -> Iterator[RenderableType]:
@@ -54,9 +60,7 @@ def _answer(why: Why) -> Iterator[RenderableType]:
             yield plain(one.outlook)
     if not why.regions:
         yield plain("no region in this trace", "bold")
-    caution = why.incomplete or next((one.title for one in why.findings if one.id == INCOMPLETE), None)
-    if caution:
-        yield plain(f"The recording is not whole: {caution}", "yellow")
+    yield from (plain(caution, "yellow") for caution in why.cautions)
 
 
 def _regions(regions: Sequence[Verdict], everything: bool) -> Table:
@@ -95,7 +99,7 @@ def _some(items: Sequence[T], most: int, everything: bool) -> Sequence[T]:
 def as_json(why: Why) -> dict[str, Any]:
     """`rung why --json`. Times in ns; every finding, the largest cost first."""
     return {
-        "trace": {"path": why.path, "incomplete": why.incomplete},
+        "trace": {"path": why.path, "cautions": list(why.cautions)},
         "verdict": why.verdict,
         "findings": [finding_json(one) for one in why.findings],
         "regions": [asdict(one) for one in why.regions],

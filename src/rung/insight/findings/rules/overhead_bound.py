@@ -11,7 +11,7 @@ from rung.insight.bound import IDLE
 from rung.insight.findings.case import Case
 from rung.insight.findings.finding import Sighting
 from rung.insight.findings.rule import Rule
-from rung.insight.findings.timeline import in_ops_ns, others_busy_ns
+from rung.insight.findings.activity import in_ops_ns, others_busy_ns
 from rung.insight.forward import Forward
 from rung.insight.spread import spread
 

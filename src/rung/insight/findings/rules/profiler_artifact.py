@@ -11,7 +11,7 @@ from rung.insight.findings.case import Case
 from rung.insight.findings.finding import Sighting
 from rung.insight.findings.rule import Rule
 from rung.insight.findings.rules.cold_start import COLD, set_up
-from rung.insight.findings.timeline import alike
+from rung.insight.findings.activity import alike
 from rung.insight.forward import Forward
 from rung.insight.spread import spread
 from rung.trace import Region, Trace
