@@ -12,6 +12,7 @@ from rung.insight.bound import Bound, bound
 from rung.insight.diff import Diff, describe
 from rung.insight.findings import Case, explanations
 from rung.insight.forward import Forward, forward
+from rung.insight.roofline import Roofline
 from rung.ladder.labels import labels
 from rung.ladder.linear_facts import LinearFacts
 from rung.ladder.values import Rung
@@ -36,6 +37,7 @@ class Chapter:
     variant: str
     path: Path
     forward: Forward
+    roofline: Roofline
     bound: Bound
     remarks: tuple[str, ...]
     weights: tuple[str, ...] = ()
@@ -134,10 +136,20 @@ def _scene(name: str, found: Sequence[Source]) -> Scene:
         own = trace.header.get("rung") or {}
         device, made = device or trace.device, made or own
         told = forward(trace)
-        lines = [*own.get("printed", ()), *(one.title for one in explanations(Case(trace, (told,))))]
-        doubtful = frozenset(own.get("unpublished", ()))
+        case = Case(trace, (told,))
+        (placed,) = case.rooflines
+        lines = [*own.get("printed", ()), *(one.title for one in explanations(case))]
         chapters.append(
-            Chapter(source.variant, source.path, told, bound(told), tuple(lines), labels(told), doubtful)
+            Chapter(
+                variant=source.variant,
+                path=source.path,
+                forward=told,
+                roofline=placed,
+                bound=bound(told, placed),
+                remarks=tuple(lines),
+                weights=labels(told),
+                unpublished=frozenset(own.get("unpublished", ())),
+            )
         )
     return Scene(
         name,

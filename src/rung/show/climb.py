@@ -110,7 +110,9 @@ def _chapter(chapter: Chapter) -> Iterator[RenderableType]:
     forward, doubtful = chapter.forward, chapter.unpublished
     told = [Text(counts(forward))] if doubtful else summary(forward).pieces
     yield Phrases(Text(chapter.variant, style="bold magenta"), *told)
+    points = chapter.roofline.points
     few = len(forward.rows) <= MANY
-    yield kernels.in_order(forward.rows, doubtful, chapter.weights) if few else kernels.gathered(forward.rows)
+    listed = kernels.in_order(forward.rows, doubtful, chapter.weights, points)
+    yield listed if few else kernels.gathered(forward.rows, points=points)
     for sentence in (*(() if doubtful else (chapter.bound.sentence,)), *chapter.remarks):
         yield point(sentence)
