@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rung import units
+from rung.insight.findings.activity import ALLOCATES, LOADS, calls, spent_ns
 from rung.insight.findings.case import Case
 from rung.insight.findings.finding import Sighting
 from rung.insight.findings.rule import Rule
-from rung.insight.findings.activity import ALLOCATES, LOADS, calls, spent_ns
 from rung.insight.forward import Forward, is_drawn
 from rung.insight.spread import spread
 from rung.trace import Region

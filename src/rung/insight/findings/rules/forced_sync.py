@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from rung import units
+from rung.insight.findings.activity import WAITS, alike, at_edge, calls, spent_ns
 from rung.insight.findings.case import Case
 from rung.insight.findings.finding import Sighting
 from rung.insight.findings.rule import Rule
-from rung.insight.findings.activity import WAITS, alike, at_edge, calls, spent_ns
 from rung.insight.forward import Forward
 from rung.insight.spread import spread
 from rung.trace import Region, Trace

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from rung import names, units
+from rung.insight.findings.activity import alike, gaps, meanwhile
 from rung.insight.findings.case import Case
 from rung.insight.findings.finding import Sighting
 from rung.insight.findings.rule import Rule
-from rung.insight.findings.activity import alike, gaps, meanwhile
 from rung.insight.forward import Forward
 from rung.trace import Kernel, Region
 from rung.trace.tables import Ints

@@ -8,10 +8,10 @@ import numpy as np
 
 from rung import units
 from rung.insight.bound import IDLE
+from rung.insight.findings.activity import in_ops_ns, others_busy_ns
 from rung.insight.findings.case import Case
 from rung.insight.findings.finding import Sighting
 from rung.insight.findings.rule import Rule
-from rung.insight.findings.activity import in_ops_ns, others_busy_ns
 from rung.insight.forward import Forward
 from rung.insight.spread import spread
 

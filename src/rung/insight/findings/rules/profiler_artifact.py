@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from rung import units
+from rung.insight.findings.activity import alike
 from rung.insight.findings.case import Case
 from rung.insight.findings.finding import Sighting
 from rung.insight.findings.rule import Rule
 from rung.insight.findings.rules.cold_start import COLD, set_up
-from rung.insight.findings.activity import alike
 from rung.insight.forward import Forward
 from rung.insight.spread import spread
 from rung.trace import Region, Trace
@@ -37,7 +37,7 @@ def _wide_first(forward: Forward, first: Region, later: list[int]) -> Sighting:
     usual = spread(later).median
     return Sighting(
         title=f"the first recorded {forward.region} is {first.cpu_ns / usual:.1f}x as wide on the CPU as a "
-        f"later one, {units.duration(first.cpu_ns)} against {units.duration(usual)}, with nothing set up in it",
+        f"later one, {units.duration(first.cpu_ns)} against {units.duration(usual)}; nothing is set up in it",
         advice="The profiler takes its time at first: read medians, and record more steps.",
         evidence={"first_ns": first.cpu_ns, "later_ns": later[:8]},
         instance=first,

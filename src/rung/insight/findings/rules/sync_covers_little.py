@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from rung import units
+from rung.insight.findings.activity import WAITS, at_edge, busy_between
 from rung.insight.findings.case import Case
 from rung.insight.findings.finding import Sighting
 from rung.insight.findings.rule import Rule
-from rung.insight.findings.activity import WAITS, at_edge, busy_between
 from rung.trace import Trace
 
 LONG_NS, FIXED_NS = 100_000, 20_000
