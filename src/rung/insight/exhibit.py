@@ -18,7 +18,8 @@ from rung.trace import Trace
 class Exhibit:
     """All there is to show of a trace.
 
-    `row_of` tells which of the forward's rows a kernel (by its row in its table) is an instance of;
+    `groups` are the forward's rows as they are listed: one by one, or, where there are many, alike ones
+    together, the dearest first. `group_of` tells which group a kernel (by its row in its table) belongs to;
     `opens_ns` is where the typical instance lies on the timeline.
     """
 
@@ -30,7 +31,8 @@ class Exhibit:
     breakdown: Breakdown
     tree: Tree
     timeline: Timeline
-    row_of: dict[int, int]
+    groups: tuple[tuple[int, ...], ...]
+    group_of: dict[int, int]
     opens_ns: tuple[int, int]
 
 
@@ -52,6 +54,7 @@ def exhibit(
     drawn = timeline(trace, between, budget)
     example = told.example
     starts = example.start_ns - drawn.start_ns
+    groups = _groups(told)
     return Exhibit(
         label=label,
         trace=trace,
@@ -61,16 +64,34 @@ def exhibit(
         breakdown=breakdown(told),
         tree=tree(example),
         timeline=drawn,
-        row_of=_rows(trace, told, name, step),
+        groups=groups,
+        group_of=_instances_of(groups, trace, told, name, step),
         opens_ns=(starts, starts + example.wall_ns),
     )
 
 
-def _rows(trace: Trace, told: Forward, name: str, step: int | None) -> dict[int, int]:
+MANY = 200
+"""Above this many rows, alike ones are listed together."""
+
+
+def _groups(told: Forward) -> tuple[tuple[int, ...], ...]:
+    if len(told.rows) <= MANY:
+        return tuple((i,) for i in range(len(told.rows)))
+    alike: dict[object, list[int]] = {}
+    for i, row in enumerate(told.rows):
+        alike.setdefault((row.name, row.op, row.shapes), []).append(i)
+    spent = {key: sum(told.rows[i].dur_ns.median for i in rows) for key, rows in alike.items()}
+    return tuple(tuple(alike[key]) for key in sorted(alike, key=lambda key: -spent[key]))
+
+
+def _instances_of(
+    groups: tuple[tuple[int, ...], ...], trace: Trace, told: Forward, name: str, step: int | None
+) -> dict[int, int]:
     """Kernels of the instances that ran just what the forward lists."""
     sequence = [row.name for row in told.rows]
+    group_of_row = {row: number for number, rows in enumerate(groups) for row in rows}
     found: dict[int, int] = {}
     for one in instances(trace, name, step):
         if [kernel.name for kernel in one.work] == sequence:
-            found.update(zip(one.work.rows.tolist(), range(len(sequence)), strict=True))
+            found.update((kernel, group_of_row[i]) for i, kernel in enumerate(one.work.rows.tolist()))
     return found

@@ -132,7 +132,9 @@ def _tensors(kernel: Kernel, seen: _Seen) -> tuple[tuple[Tensor, ...], Tensor | 
         return (), None
     if op.name in ("aten::cat", "aten::stack"):
         return _joined(op, seen)
-    return reads_of(op), writes_of(op)
+    reads = reads_of(op)
+    known = tuple(tensor for tensor in reads if tensor.dtype)
+    return known, writes_of(op) if len(known) == len(reads) else None
 
 
 def _left_over(read: tuple[Tensor, ...], nbytes: int | None) -> Tensor | None:

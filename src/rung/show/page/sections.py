@@ -13,7 +13,6 @@ from rung import names, units
 from rung.insight.exhibit import Exhibit
 from rung.insight.findings import Finding
 from rung.insight.forward import Forward, is_drawn
-from rung.insight.roofline import Point
 from rung.insight.tree import Node, Tree
 from rung.show.drawing.bars import where_the_time_goes
 from rung.show.drawing.roofline import roofline
@@ -26,6 +25,7 @@ class KernelRow:
     """One kernel of the typical forward; numbers for sorting beside the words for reading."""
 
     number: int
+    times: int
     op: str
     kernel: str
     name: str
@@ -36,6 +36,8 @@ class KernelRow:
     share: str
     duration: str
     ns: int
+    in_all: str
+    total_ns: int
     flop: int
     per_s: float
     of_ceiling: float
@@ -64,9 +66,11 @@ class Section:
     time_legend: tuple[tuple[str, str], ...]
     findings: tuple[dict[str, Any], ...]
     kernels: tuple[KernelRow, ...]
+    gathered: bool
     roofline: Markup | None
     ceiling: str
     tree: tuple[Branch, ...]
+    beyond: int
     loose: tuple[tuple[str, str, str], ...]
 
 
@@ -78,7 +82,7 @@ def sections(exhibits: Sequence[Exhibit]) -> list[Section]:
 def _section(one: Exhibit) -> Section:
     drawn = roofline(one.roofline)
     ceiling = one.roofline.ceiling
-    told = one.why.regions[0]
+    told, shown = one.why.regions[0], _fitting(one.tree.nodes)
     return Section(
         label=one.label,
         path=one.trace.path,
@@ -89,11 +93,15 @@ def _section(one: Exhibit) -> Section:
         time_bar=Markup(where_the_time_goes(one.breakdown, one.forward.region)),
         time_legend=tuple(_legend(one)),
         findings=tuple(map(_finding, (*one.why.costs, *one.why.notes))),
-        kernels=tuple(map(_row, range(1, len(one.forward.rows) + 1), one.roofline.points)),
+        kernels=tuple(
+            _row(n, [one.roofline.points[i] for i in rows]) for n, rows in enumerate(one.groups, 1)
+        ),
+        gathered=any(len(rows) > 1 for rows in one.groups),
         roofline=Markup(drawn) if drawn else None,
         ceiling=f"{ceiling.device}: {ceiling.source}" if ceiling else "",
-        tree=tuple(map(_branch, one.tree.nodes)),
-        loose=tuple(map(_leaf, one.tree.loose)),
+        tree=tuple(map(_branch, shown)),
+        beyond=len(one.tree.nodes) - len(shown),
+        loose=tuple(map(_leaf, one.tree.loose[:MOST])),
     )
 
 
@@ -173,11 +181,14 @@ def _said(key: str, value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def _row(number: int, point: Point) -> KernelRow:
-    row = point.row
+def _row(number: int, one: Exhibit, rows: Sequence[int]) -> KernelRow:
+    """One kernel, or several alike: then the time is the first one's, beside that of all."""
+    point, row = one.roofline.points[rows[0]], one.forward.rows[rows[0]]
+    total = sum(one.forward.rows[i].dur_ns.median for i in rows)
     best = point.least_ns / row.dur_ns.median if point.least_ns and row.dur_ns.median else 0.0
     return KernelRow(
         number=number,
+        times=len(rows),
         op=row.op or "",
         kernel=names.short(row.decoded),
         name=row.name,
@@ -188,10 +199,31 @@ def _row(number: int, point: Point) -> KernelRow:
         share=units.percent(best) if best else "",
         duration=units.duration(row.dur_ns.median),
         ns=row.dur_ns.median,
+        in_all=units.duration(total),
+        total_ns=total,
         flop=point.flop or 0,
         per_s=point.flop_per_s or point.bytes_per_s or 0.0,
         of_ceiling=best,
     )
+
+
+MOST = 1500
+"""Lines of the chain tree: about 300 kB of page."""
+
+
+def _fitting(nodes: Sequence[Node]) -> list[Node]:
+    """The first of the nodes, as many as have that many lines together."""
+    shown, lines = [], 0
+    for node in nodes:
+        lines += _lines(node)
+        if lines > MOST:
+            break
+        shown.append(node)
+    return shown
+
+
+def _lines(node: Node) -> int:
+    return 1 + len(node.kernels) + sum(map(_lines, node.children))
 
 
 def _branch(node: Node) -> Branch:

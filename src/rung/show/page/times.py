@@ -35,7 +35,7 @@ def _trace(one: Exhibit) -> dict[str, Any]:
         "said": [printable(names.short(d)) if d else "" for d in decoded],
         "kind": [d.kind if d else "" for d in decoded],
         "lanes": [_lane(one, lane) for lane in drawn.lanes],
-        "facts": [_facts(row) for row in one.forward.rows],
+        "facts": [_facts(one.forward.rows[rows[0]]) for rows in one.groups],
     }
 
 
@@ -57,7 +57,7 @@ def _lane(one: Exhibit, lane: Lane) -> dict[str, Any]:
         made["shapes"] = _shapes(one, lane)
     if lane.kind == "gpu":
         made["link"] = lane.link.tolist()
-        made["fact"] = [one.row_of.get(row, -1) for row in lane.row.tolist()]
+        made["fact"] = [one.group_of.get(row, -1) for row in lane.row.tolist()]
     return made
 
 
