@@ -93,9 +93,7 @@ def _section(one: Exhibit) -> Section:
         time_bar=Markup(where_the_time_goes(one.breakdown, one.forward.region)),
         time_legend=tuple(_legend(one)),
         findings=tuple(map(_finding, (*one.why.costs, *one.why.notes))),
-        kernels=tuple(
-            _row(n, [one.roofline.points[i] for i in rows]) for n, rows in enumerate(one.groups, 1)
-        ),
+        kernels=tuple(_row(n, one, rows) for n, rows in enumerate(one.groups, 1)),
         gathered=any(len(rows) > 1 for rows in one.groups),
         roofline=Markup(drawn) if drawn else None,
         ceiling=f"{ceiling.device}: {ceiling.source}" if ceiling else "",
