@@ -15,6 +15,7 @@ from rung.trace.linking import Links, link
 from rung.trace.model import Header, Tables, Trace
 from rung.trace.ops import op_table
 from rung.trace.regions import find_regions, find_steps
+from rung.trace.roles import Role
 from rung.trace.tables import Ints, KernelTable, LaunchTable, OpTable, RegionTable, StepTable, take
 from rung.trace.warnings import DAMAGE, Warning
 from rung.trace.zones import Zones, contents, locate
@@ -29,8 +30,9 @@ def assemble(document: Document) -> Trace:
     nesting = nest_cpu_side(spans, end)
     links = link(columns, nesting)
 
-    ops = op_table(columns, nesting, origin)
-    launches = launch_table(spans, nesting, links, ops.span, origin)
+    op_around = nesting.nearest(spans.role == Role.OP)
+    ops = op_table(columns, nesting, op_around, origin)
+    launches = launch_table(spans, links, op_around, ops.span, origin)
     call_spans = call_rows(spans, links)
     stand_in = not len(links.device_rows) and not len(links.launches)
     kernels, clipped = (
@@ -42,12 +44,11 @@ def assemble(document: Document) -> Trace:
     zones, no_steps = find_regions(spans, end, steps)
     kernels = placed(kernels, spans, launches, ops, zones, steps, origin)
     launched_in = np.where(launches.timed, locate(steps, *_place(spans, launches.span)), -1)
-    step_of_launch = [int(numbers[step]) if step >= 0 else None for step in launched_in.tolist()]
     warnings = [
         *document.warnings,
         *columns.warnings,
         *_crossings(nesting.crossings),
-        *link_warnings(spans, links, step_of_launch),
+        *link_warnings(spans, links, take(numbers, launched_in)),
         *clipped,
         *no_steps,
         *_about_the_device(document, links, stand_in),
@@ -58,14 +59,14 @@ def assemble(document: Document) -> Trace:
         Tables(
             ops,
             launches,
-            call_table(spans, nesting, call_spans, ops.span, origin),
+            call_table(spans, call_spans, op_around, ops.span, origin),
             kernels,
             _region_table(spans, zones, steps, numbers, kernels, launches, ops, call_spans, origin),
             StepTable(numbers, steps.start - origin, steps.dur),
         ),
         spans.args,
         warnings,
-        events=len(document.events) + document.frames_left_out,
+        events=document.events.count,
         skipped_events=document.skipped,
         repaired_events=document.repaired,
         origin_ns=origin,

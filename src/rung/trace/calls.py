@@ -6,7 +6,6 @@ import numpy as np
 
 from rung.trace.columns import Spans
 from rung.trace.linking import Links
-from rung.trace.nesting import Nesting
 from rung.trace.roles import Role
 from rung.trace.tables import CallTable, Ints, index_of
 
@@ -18,9 +17,8 @@ def call_rows(spans: Spans, links: Links) -> Ints:
     return rows[np.argsort(spans.start[rows], kind="stable")]
 
 
-def call_table(spans: Spans, nesting: Nesting, rows: Ints, op_span: Ints, origin: int) -> CallTable:
-    """`rows` are those of `call_rows`, `op_span` the rows of the ops in the order of their table."""
-    op_around = nesting.nearest(spans.role == Role.OP)
+def call_table(spans: Spans, rows: Ints, op_around: Ints, op_span: Ints, origin: int) -> CallTable:
+    """`rows` are those of `call_rows`; the other rows are as in `launch_table`."""
     return CallTable(
         name=spans.names(rows),
         start_ns=spans.start[rows] - origin,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from rung.trace.clock import NO_TIME
 from rung.trace.document import Document
 from rung.trace.flows import Flows, Moment, Thread
-from rung.trace.gather import EventTable
+from rung.trace.gather import EventTable, Kind
 from rung.trace.link_args import LinkColumns
 from rung.trace.packed import PackedArgs
 from rung.trace.roles import Role, role_of
@@ -91,62 +92,50 @@ class Columns:
 def build(document: Document) -> Columns:
     """Sort a document's events into spans and arrows; metadata, instants and counters take no time."""
     events = document.events
-    begins = events.rows("B")
-    durations = events.dur
-    if begins.size:
-        joined = _join_begin_end(events, begins.tolist(), events.rows("E").tolist())
-        durations = durations.copy()
-        durations[list(joined)] = list(joined.values())
     threads: dict[Thread, int] = {}
-    thread_of = np.array(
-        [threads.setdefault((lane.pid, lane.tid), len(threads)) for lane in events.lanes], dtype=np.int64
+    thread_of = np.array([threads.setdefault((k.pid, k.tid), len(threads)) for k in events.kinds], np.int64)
+    names: dict[str, int] = {}
+    name_of = np.array([names.setdefault(k.name, len(names)) for k in events.kinds], np.int32)
+    role = np.array([_role(kind) for kind in events.kinds], np.int8)
+    times, warnings = clean_times(events.start, _durations(events))
+    spans = Spans(
+        name_code=name_of[events.span],
+        known_names=list(names),
+        role=role[events.span],
+        times=times,
+        thread=thread_of[events.span],
+        threads=list(threads),
+        args=events.args,
+        links=events.links,
     )
-    rows = events.rows("X", "B")
-    spans, warnings = _spans(events, rows, durations, thread_of[events.lane[rows]], list(threads))
     flows = Flows.of(events, thread_of)
     return Columns(spans, flows, [*warnings, *flows.warnings()])
 
 
-def _join_begin_end(events: EventTable, begins: list[int], ends: list[int]) -> dict[int, int]:
-    """Durations (ns) of B events by row, ended by the E that closes them on their thread."""
-    stacks: dict[Thread, list[int]] = {}
-    durations = dict.fromkeys(begins, UNFINISHED)
-    when = events.start
-    for i in sorted([*begins, *ends], key=when.__getitem__):
-        lane = events.lanes[events.lane[i]]
-        stack = stacks.setdefault((lane.pid, lane.tid), [])
-        if when[i] == NO_TIME:
+def _role(kind: Kind) -> Role:
+    role = role_of(kind.cat, kind.pid)
+    if role == Role.OP and kind.name.startswith("ProfilerStep"):
+        return Role.ANNOTATION  # the 2021 schema filed its steps under `Operator`
+    return role
+
+
+def _durations(events: EventTable) -> Ints:
+    """Durations (ns) of spans; a B lasts until the E that closes it on its thread."""
+    begins, ends = events.spans_of("B"), events.marks_of("E")
+    if not begins.size:
+        return events.dur
+    durations = events.dur.copy()
+    durations[begins] = UNFINISHED
+    moments = [(int(events.start[row]), False, row, events.span[row]) for row in begins.tolist()]
+    moments += [(int(events.at[row]), True, row, events.mark[row]) for row in ends.tolist()]
+    open_: defaultdict[Thread, list[int]] = defaultdict(list)
+    for at, is_end, row, code in sorted(moments):
+        around = open_[events.kinds[code].pid, events.kinds[code].tid]
+        if at == NO_TIME:
             continue
-        if lane.ph == "B":
-            stack.append(i)
-        elif stack:
-            begin = stack.pop()
-            durations[begin] = int(when[i] - when[begin])
+        if not is_end:
+            around.append(row)
+        elif around:
+            begin = around.pop()
+            durations[begin] = at - events.start[begin]
     return durations
-
-
-def _spans(
-    events: EventTable, rows: Ints, durations: Ints, thread: Ints, threads: list[Thread]
-) -> tuple[Spans, list[Warning]]:
-    times, warnings = clean_times(events.start[rows], durations[rows])
-    spans = Spans(
-        name_code=events.name[rows],
-        known_names=events.names,
-        role=_roles(events, rows),
-        times=times,
-        thread=thread,
-        threads=threads,
-        args=events.args.take(rows),
-        links=events.links,
-    )
-    return spans, warnings
-
-
-def _roles(events: EventTable, rows: Ints) -> NDArray[np.int8]:
-    by_lane: NDArray[np.int8] = np.array([role_of(e.cat, e.pid) for e in events.lanes], dtype=np.int8)
-    roles = by_lane[events.lane[rows]] if rows.size else np.zeros(0, dtype=np.int8)
-    # the 2021 schema filed its steps under `Operator`
-    is_step = np.array([name.startswith("ProfilerStep") for name in events.names], dtype=bool)
-    if is_step.any():
-        roles[(roles == Role.OP) & is_step[events.name[rows]]] = Role.ANNOTATION
-    return roles

@@ -9,8 +9,7 @@ from msgspec import Raw
 
 from rung.errors import UnreadableTraceError
 from rung.trace import salvage as salvage_
-from rung.trace.event_times import event_times
-from rung.trace.events import Event
+from rung.trace.events import decode_events
 from rung.trace.gather import EventTable, Gathering
 from rung.trace.pieces import Pieces
 from rung.trace.repair import UNDECODABLE
@@ -21,7 +20,7 @@ from rung.trace.warnings import Warning
 
 @dataclass(slots=True)
 class Document:
-    """A decoded file, its events as columns. `frames_left_out` counts Python frames nobody asked for."""
+    """A decoded file, its events as columns."""
 
     path: str
     events: EventTable
@@ -29,7 +28,6 @@ class Document:
     warnings: list[Warning] = field(default_factory=list)
     skipped: int = 0
     repaired: int = 0
-    frames_left_out: int = 0
 
 
 def decode(source: Source | Stream, salvage: bool = False, stacks: bool = True) -> Document:
@@ -44,20 +42,17 @@ def decode(source: Source | Stream, salvage: bool = False, stacks: bool = True) 
         document = _strictly(source, stacks)
     except UNDECODABLE as error:
         document = _tolerantly(source.whole(), error, salvage, stacks)
-    if not any(lane.ph for lane in document.events.lanes) and not document.frames_left_out:
+    if not document.events.any_phase:
         raise UnreadableTraceError(f"{source.path} is JSON, but holds no trace events. {WHAT_A_TRACE_IS}")
     return document
 
 
 def _strictly(source: Source | Stream, stacks: bool) -> Document:
-    pieces = Pieces(source.blocks(), _EVENTS.decode)
+    pieces = Pieces(source.blocks(), decode_events)
     gathering = Gathering(stacks)
     for events, text in pieces:
-        gathering.add(events, *event_times(events, text))
-    return Document(source.path, gathering.table(), pieces.header, frames_left_out=gathering.frames_left_out)
-
-
-_EVENTS = msgspec.json.Decoder(list[Event])
+        gathering.add(events, text)
+    return Document(source.path, gathering.table(), pieces.header)
 
 
 def _tolerantly(source: Source, error: Exception, salvage: bool, stacks: bool) -> Document:
@@ -71,15 +66,9 @@ def _tolerantly(source: Source, error: Exception, salvage: bool, stacks: bool) -
             "processes than before. Record to a file for each; --salvage reads every intact event of both."
         )
     gathering = Gathering(stacks)
-    gathering.add(found.events, *event_times(found.events, b"[" + b",".join(found.texts) + b"]"))
+    gathering.add(found.events, b"[" + b",".join(found.texts) + b"]")
     return Document(
-        source.path,
-        gathering.table(),
-        found.header,
-        found.warnings,
-        found.skipped,
-        found.repaired,
-        gathering.frames_left_out,
+        source.path, gathering.table(), found.header, found.warnings, found.skipped, found.repaired
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 import numpy as np
@@ -10,35 +10,35 @@ from msgspec import Raw
 
 from rung.trace import clock
 from rung.trace.clock import NO_TIME, Ints
-from rung.trace.events import Event
+
+NULL = Raw(b"null")
 
 
-class _Start(msgspec.Struct, gc=False):
-    ts: Raw = Raw(b"null")
+class Written(msgspec.Struct, gc=False):
+    """An event's times as they are written, and what tells it from others."""
+
+    ph: str = ""
+    cat: str = ""
+    ts: Raw = NULL
+    dur: Raw = NULL
 
 
-class _Dur(msgspec.Struct, gc=False):
-    dur: Raw = Raw(b"null")
+_WRITTEN = msgspec.json.Decoder(list[Written])
 
 
-_STARTS = msgspec.json.Decoder(list[_Start])
-_DURS = msgspec.json.Decoder(list[_Dur])
+def written(text: bytes) -> list[Written]:
+    """The events of a text that was decoded before, this time for the digits."""
+    return _WRITTEN.decode(text)
 
 
-def event_times(events: Sequence[Event], text: bytes) -> tuple[Ints, Ints]:
-    """Starts and durations in ns. The events' `text` is looked at only where a float64 is too coarse."""
-    starts, durs = [event.ts for event in events], [event.dur for event in events]
-    start = clock.from_numbers(starts)
-    if start is None:
-        start = _from_texts([one.ts for one in _STARTS.decode(text)], starts)
-    dur = clock.from_numbers(durs)
-    if dur is None:
-        dur = _from_texts([one.dur for one in _DURS.decode(text)], durs)
-    return start, dur
+def in_ns(numbers: Sequence[float | None], digits: Callable[[], list[Raw]]) -> Ints:
+    """Microseconds as decoded -> ns. The `digits` are asked for only where a float64 is too coarse."""
+    ns = clock.from_numbers(numbers)
+    return _from_digits(digits(), numbers) if ns is None else ns
 
 
-def _from_texts(texts: list[Raw], coarse: list[int | float | None]) -> Ints:
-    """Exact ns from the digits: all at once where they have three decimals, as Kineto writes them."""
+def _from_digits(texts: list[Raw], coarse: Sequence[float | None]) -> Ints:
+    """Exact ns: all at once where there are three decimals, as Kineto writes them."""
     about = clock.as_floats(coarse)
     known = np.flatnonzero(np.isfinite(about) & (np.abs(about) < clock.LIMIT_NS / 1000))
     ns = np.full(len(texts), NO_TIME, dtype=np.int64)

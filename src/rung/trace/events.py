@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Raw
@@ -27,7 +28,56 @@ class Event(msgspec.Struct, gc=False):
     args: Raw = NO_ARGS
 
 
+class UsualEvent(Event, gc=False):
+    """The same with phases and categories that Kineto writes: the events that have one share its string."""
+
+    ph: Literal["", "X", "B", "E", "s", "t", "f", "i", "I", "C", "M"] = ""
+    cat: Literal[
+        "",
+        "cpu_op",
+        "cpu_instant_event",
+        "python_function",
+        "user_annotation",
+        "gpu_user_annotation",
+        "cuda_runtime",
+        "cuda_driver",
+        "cuda_sync",
+        "mtia_runtime",
+        "mtia_ccp_events",
+        "xpu_runtime",
+        "privateuse1_runtime",
+        "kernel",
+        "gpu_memcpy",
+        "gpu_memset",
+        "ac2g",
+        "fwdbwd",
+        "async",
+        "async_cpu_to_gpu",
+        "overhead",
+        "Trace",
+        "Operator",
+        "Runtime",
+        "Kernel",
+        "Memcpy",
+        "Memset",
+    ] = ""
+
+
 _EVENT = msgspec.json.Decoder(Event)
+_EVENTS = msgspec.json.Decoder(list[Event])
+_USUAL_EVENTS = msgspec.json.Decoder(list[UsualEvent])
+
+
+def decode_events(text: bytes) -> Sequence[Event]:
+    """The events of a JSON list. Words known beforehand are neither made nor hashed anew: a tenth less to do.
+
+    Raises:
+        msgspec.DecodeError: the text is damaged, or no list of events.
+    """
+    try:
+        return _USUAL_EVENTS.decode(text)
+    except msgspec.ValidationError:  # another recorder's words, or what is no event
+        return _EVENTS.decode(text)
 
 
 def event_in(text: bytes) -> Event | None:

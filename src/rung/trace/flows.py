@@ -39,15 +39,15 @@ class Flows:
 
     @classmethod
     def of(cls, events: EventTable, thread_of: Ints) -> Flows:
-        """The flows among some events; `thread_of` numbers the threads of their lanes."""
-        rows = events.rows("s", "f")
-        lane = events.lane[rows]
-        categories = {lane.cat: None for lane in events.lanes}
-        code = {category: i for i, category in enumerate(categories)}
-        category_of = np.array([code[one.cat] for one in events.lanes], dtype=np.int64)[lane]
-        starts = np.array([one.ph == "s" for one in events.lanes], dtype=bool)[lane]
-        key = _numbered(events.flow_ids) * max(len(code), 1) + category_of
-        return cls(key, starts, thread_of[lane], events.start[rows], list(categories), category_of)
+        """The flows among some events; `thread_of` numbers the threads of their kinds."""
+        rows = events.marks_of("s", "f")
+        kind = events.mark[rows]
+        categories: dict[str, int] = {}
+        code = [categories.setdefault(kind.cat, len(categories)) for kind in events.kinds]
+        category_of = np.array(code, dtype=np.int64)[kind]
+        starts = np.array([kind.ph == "s" for kind in events.kinds], dtype=bool)[kind]
+        key = _numbered(events.mark_id)[rows] * max(len(categories), 1) + category_of
+        return cls(key, starts, thread_of[kind], events.at[rows], list(categories), category_of)
 
     def arrows(
         self, category: str | None = None, arriving: Ints | None = None
@@ -83,12 +83,13 @@ class Flows:
 
 
 def _numbered(ids: list[int | str | None]) -> Ints:
-    """A number for each id, the same for the same id."""
+    """A number below 2^40 for each id, the same for the same id: an integer, as they all are, itself."""
     if set(map(type, ids)) == {int}:
         try:
-            _, numbers = np.unique(np.array(ids, dtype=np.int64), return_inverse=True)
-            return numbers.astype(np.int64)
+            numbers = np.array(ids, dtype=np.int64)
         except OverflowError:
-            pass
+            numbers = np.full(1, -1)
+        if numbers.min() >= 0 and numbers.max() < 1 << 40:
+            return numbers
     known: dict[object, int] = {}
     return np.array([known.setdefault((type(i), i), len(known)) for i in ids], dtype=np.int64)

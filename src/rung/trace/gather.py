@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import count, islice
-from typing import NamedTuple
+from functools import cache
+from itertools import compress, count, islice
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from msgspec import Raw
 from numpy.typing import NDArray
 
 from rung.trace.clock import Ints
+from rung.trace.event_times import Written, in_ns, written
 from rung.trace.events import Event
 from rung.trace.link_args import LinkColumns, LinkGathering
 from rung.trace.packed import PackedArgs, Packing
@@ -20,117 +23,130 @@ from rung.trace.roles import CPU_SIDE, DEVICE_SIDE, Role, role_of
 Codes = NDArray[np.int32]
 
 
-class Lane(NamedTuple):
-    """What an event has in common with many others."""
+class Kind(NamedTuple):
+    """What an event has in common with many others. Of marks the name says nothing: it is left empty."""
 
     ph: str
     cat: str
     pid: int | str | None
     tid: int | str | None
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
 class EventTable:
-    """All events in file order. `name` and `lane` are rows of `names` and `lanes`.
+    """The events of a trace as columns, in file order.
 
-    `start` and `dur` are absolute ns, `clock.NO_TIME` where there is none. `args` are kept of ops, calls and
-    device work, `links` of the last two, `flow_ids` of arrows: those alone are ever asked for.
+    `span`, `start` and `dur` have a row for each event that takes time (X and B), `mark`, `at` and `mark_id`
+    one for each that begins or ends an arrow (s, f) or ends a B (E); the others are counted alone. `span` and
+    `mark` are rows of `kinds`, times are absolute ns, `clock.NO_TIME` where there is none. `args` are kept of
+    ops, calls and device work, `links` of the last two: those alone are ever asked for.
     """
 
-    name: Codes
-    lane: Codes
-    names: list[str]
-    lanes: list[Lane]
+    kinds: list[Kind]
+    span: Codes
     start: Ints
     dur: Ints
     args: PackedArgs
     links: LinkColumns
-    flow_ids: list[int | str | None]
+    mark: Codes
+    at: Ints
+    mark_id: list[int | str | None]
+    count: int
+    any_phase: bool
+    """Whether any event says what it is."""
 
-    def __len__(self) -> int:
-        return len(self.name)
+    def spans_of(self, phase: str) -> Ints:
+        return self._rows(self.span, phase)
 
-    def rows(self, *phases: str) -> Ints:
-        """The rows of some phases (`ph`)."""
-        return np.flatnonzero(np.array([lane.ph in phases for lane in self.lanes], dtype=bool)[self.lane])
+    def marks_of(self, *phases: str) -> Ints:
+        return self._rows(self.mark, *phases)
+
+    def _rows(self, codes: Codes, *phases: str) -> Ints:
+        return np.flatnonzero(np.array([kind.ph in phases for kind in self.kinds], dtype=bool)[codes])
 
 
 class Gathering:
-    """Collects batches of events into an `EventTable`."""
+    """Collects batches of events into an `EventTable`; without `stacks` Python frames are counted alone."""
 
     def __init__(self, stacks: bool = True) -> None:
         self._stacks = stacks
-        self.frames_left_out = 0
-        self._names: defaultdict[str, int] = defaultdict(count().__next__)
-        self._lanes: defaultdict[tuple[object, ...], int] = defaultdict(count().__next__)
+        self._kinds: defaultdict[tuple[Any, ...], int] = defaultdict(count().__next__)
         self._keeps: list[int] = []
-        self._columns: list[tuple[Codes, Codes, Ints, Ints]] = []
+        self._spans = [(_NO_CODES, _NO_INTS, _NO_INTS)]
+        self._marks = [(_NO_CODES, _NO_INTS)]
+        self._mark_ids: list[int | str | None] = []
         self._args = Packing()
         self._links = LinkGathering()
-        self._flow_ids: list[int | str | None] = []
+        self._count = 0
+        self._any_phase = False
 
-    def add(self, events: Sequence[Event], start: Ints, dur: Ints) -> None:
-        """A batch and its times in ns."""
+    def add(self, events: Sequence[Event], text: bytes) -> None:
+        """A batch, and the text that it was decoded from."""
+        spans, marks = self._of_use(events)
+        again = cache(lambda: self._of_use(written(text)))
+        start = in_ns([e.ts for e in spans], lambda: [e.ts for e in again()[0]])
+        dur = in_ns([e.dur for e in spans], lambda: [e.dur for e in again()[0]])
+        at = in_ns([e.ts for e in marks], lambda: [e.ts for e in again()[1]])
+        span = self._codes([(e.ph, e.cat, e.pid, e.tid, e.name) for e in spans])
+        mark = self._codes([(e.ph, e.cat, e.pid, e.tid, "") for e in marks])
+        self._spans.append((span, start, dur))
+        self._marks.append((mark, at))
+        self._mark_ids += [e.id for e in marks]
+        self._add_args([e.args for e in spans], span)
+        self._count += len(events)
+        self._any_phase = self._any_phase or any(e.ph for e in events)
+
+    def _of_use(self, events: Sequence[T]) -> tuple[list[T], list[T]]:
+        """The spans among some events, and the marks."""
+        spans = [e for e in events if e.ph == "X" or e.ph == "B"]
         if not self._stacks:
-            events, start, dur = self._without_frames(events, start, dur)
-        lane = _codes(self._lanes.__getitem__, [(e.ph, e.cat, e.pid, e.tid) for e in events])
-        name = _codes(self._names.__getitem__, [e.name for e in events])
-        self._keeps += [_keeps(Lane(*key)) for key in islice(self._lanes, len(self._keeps), None)]  # type: ignore[arg-type]
-        keeps = np.array(self._keeps, dtype=np.int8)[lane]
-        self._columns.append((name, lane, start, dur))
-        self._pack(events, np.flatnonzero(keeps >= ARGS))
-        linked = [events[i].args for i in np.flatnonzero(keeps >= CALL_LINKS).tolist()]
-        self._links.add(linked, keeps[keeps >= CALL_LINKS] == DEVICE_LINKS)
-        self._flow_ids += [events[i].id for i in np.flatnonzero(keeps == ARROW).tolist()]
+            spans = [e for e in spans if e.cat != FRAME_CATEGORY]
+        return spans, [e for e in events if e.ph in MARKS]
 
-    def _without_frames(
-        self, events: Sequence[Event], start: Ints, dur: Ints
-    ) -> tuple[list[Event], Ints, Ints]:
-        rows = [i for i, event in enumerate(events) if event.cat != FRAME_CATEGORY]
-        self.frames_left_out += len(events) - len(rows)
-        return [events[i] for i in rows], start[rows], dur[rows]
+    def _codes(self, kinds: list[tuple[Any, ...]]) -> Codes:
+        return np.fromiter(map(self._kinds.__getitem__, kinds), np.int32, len(kinds))
 
-    def _pack(self, events: Sequence[Event], rows: Ints) -> None:
-        texts = [events[i].args for i in rows.tolist()]
-        lengths = np.zeros(len(events), dtype=np.int32)
-        lengths[rows] = np.fromiter(map(len, texts), np.int32, len(texts))
-        self._args.add(lengths, b"".join(texts))
+    def _add_args(self, args: list[Raw], span: Codes) -> None:
+        self._keeps += [_keeps(Kind(*kind)) for kind in islice(self._kinds, len(self._keeps), None)]
+        keeps = np.array(self._keeps, dtype=np.int8)[span]
+        lengths = np.fromiter(map(len, args), np.int32, len(args)) * (keeps >= ARGS)
+        self._args.add(lengths, b"".join(compress(args, keeps.tolist())))
+        calls, work = (list(compress(args, (keeps == what).tolist())) for what in (OF_CALL, OF_WORK))
+        self._links.add(calls, work)
 
     def table(self) -> EventTable:
-        empty = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
-        columns = list(zip(*self._columns, strict=True)) or [(empty[0],)] * 2 + [(empty[1],)] * 2
-        self._columns = []
-        name, lane, start, dur = (np.concatenate(column) for column in columns)
-        lanes = [Lane(*key) for key in self._lanes]  # type: ignore[arg-type]
+        span, start, dur = map(np.concatenate, zip(*self._spans, strict=True))
+        mark, at = map(np.concatenate, zip(*self._marks, strict=True))
         return EventTable(
-            name.astype(np.int32, copy=False),
-            lane.astype(np.int32, copy=False),
-            list(self._names),
-            lanes,
-            start.astype(np.int64, copy=False),
-            dur.astype(np.int64, copy=False),
-            self._args.packed(),
-            self._links.columns(),
-            self._flow_ids,
+            kinds=[Kind(*kind) for kind in self._kinds],
+            span=span,
+            start=start,
+            dur=dur,
+            args=self._args.packed(),
+            links=self._links.columns(),
+            mark=mark,
+            at=at,
+            mark_id=self._mark_ids,
+            count=self._count,
+            any_phase=self._any_phase,
         )
 
 
+T = TypeVar("T", Event, Written)
+
+MARKS = ("s", "f", "E")
 FRAME_CATEGORY = "python_function"
 
-NOTHING, ARROW, ARGS, CALL_LINKS, DEVICE_LINKS = range(5)
-"""What is kept of an event beside its columns; each from ARGS on keeps its arguments too."""
+NOTHING, ARGS, OF_CALL, OF_WORK = range(4)
+"""What is kept of a span beside its columns: its arguments, and what a call or work says in them of links."""
+
+_NO_CODES: Codes = np.zeros(0, dtype=np.int32)
+_NO_INTS: Ints = np.zeros(0, dtype=np.int64)
 
 
-def _keeps(lane: Lane) -> int:
-    if lane.ph in ("s", "f"):
-        return ARROW
-    if lane.ph not in ("X", "B"):
-        return NOTHING
-    role = role_of(lane.cat, lane.pid)
+def _keeps(kind: Kind) -> int:
+    role = role_of(kind.cat, kind.pid)
     if role in DEVICE_SIDE:
-        return DEVICE_LINKS
-    return CALL_LINKS if role == Role.CALL else ARGS if role in CPU_SIDE - {Role.FRAME} else NOTHING
-
-
-def _codes(code: Callable[..., int], keys: Sequence[object]) -> Codes:
-    return np.fromiter(map(code, keys), np.int32, len(keys))
+        return OF_WORK
+    return OF_CALL if role == Role.CALL else ARGS if role in CPU_SIDE - {Role.FRAME} else NOTHING

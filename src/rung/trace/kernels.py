@@ -48,7 +48,7 @@ def kernel_table(
         timed=timed,
         device=device,
         stream=stream,
-        correlation=[links.correlation[i] for i in order.tolist()],
+        correlation=[c or None for c in links.correlation[order].tolist()],
         launch=launch,
         op=np.where(launch >= 0, take(launches.op, launch), by_flow),
         region=_nowhere(rows),

@@ -6,15 +6,13 @@ import numpy as np
 
 from rung.trace.columns import Spans
 from rung.trace.linking import Links
-from rung.trace.nesting import Nesting
 from rung.trace.roles import Role
 from rung.trace.tables import Bools, Ints, LaunchTable, index_of
 
 
-def launch_table(spans: Spans, nesting: Nesting, links: Links, op_span: Ints, origin: int) -> LaunchTable:
-    """`op_span` are the rows of the ops, in the order of their table."""
+def launch_table(spans: Spans, links: Links, op_around: Ints, op_span: Ints, origin: int) -> LaunchTable:
+    """`op_around` is the innermost op around each span, `op_span` the rows of the ops, by their table."""
     rows = links.launches
-    op_around = nesting.nearest(spans.role == Role.OP)
     return LaunchTable(
         span=rows,
         name=spans.names(rows),

@@ -27,12 +27,13 @@ class LinkArgs(msgspec.Struct, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class LinkColumns:
-    """What calls and device work say of their links, in file order; the last three of device work alone.
+    """What calls and device work say of their links, each in file order.
 
-    `correlation` is 0 where there is none, `stream` and `device` are None where nothing names them.
+    Correlations are 0 where there is none, `stream` and `device` are None where nothing names them.
     """
 
-    correlation: NDArray[np.int64]
+    of_calls: NDArray[np.int64]
+    of_work: NDArray[np.int64]
     stream: list[int | str | None]
     device: list[int | str | None]
     graph: NDArray[np.bool_]
@@ -42,24 +43,29 @@ class LinkGathering:
     """Collects `LinkColumns`, batch by batch."""
 
     def __init__(self) -> None:
-        self._correlations: list[NDArray[np.int64]] = []
+        self._of_calls = [np.zeros(0, dtype=np.int64)]
+        self._of_work = [np.zeros(0, dtype=np.int64)]
         self._stream: list[int | str | None] = []
         self._device: list[int | str | None] = []
         self._graph: list[bool] = []
 
-    def add(self, linked: list[Raw], is_work: NDArray[np.bool_]) -> None:
-        """The arguments of calls and device work, and which of them are device work."""
-        links = all_link_args(linked)
-        self._correlations.append(_integers([one.correlation for one in links]))
-        work = [links[i] for i in np.flatnonzero(is_work).tolist()]
-        streams = [one.stream if one.stream is not None else one.sycl_queue for one in work]
-        self._stream += _ids(streams)
-        self._device += _ids([one.device for one in work])
-        self._graph += [bool(one.graph and as_int(one.graph)) for one in work]
+    def add(self, calls: list[Raw], work: list[Raw]) -> None:
+        """The arguments of calls and of device work."""
+        self._of_calls.append(_integers([one.correlation for one in all_link_args(calls)]))
+        links = all_link_args(work)
+        self._of_work.append(_integers([one.correlation for one in links]))
+        self._stream += _ids([one.stream if one.stream is not None else one.sycl_queue for one in links])
+        self._device += _ids([one.device for one in links])
+        self._graph += [bool(one.graph and as_int(one.graph)) for one in links]
 
     def columns(self) -> LinkColumns:
-        correlation = np.concatenate([np.zeros(0, np.int64), *self._correlations])
-        return LinkColumns(correlation, self._stream, self._device, np.array(self._graph, dtype=bool))
+        return LinkColumns(
+            np.concatenate(self._of_calls),
+            np.concatenate(self._of_work),
+            self._stream,
+            self._device,
+            np.array(self._graph, dtype=bool),
+        )
 
 
 _ALL = msgspec.json.Decoder(list[LinkArgs])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
 from rung.trace.columns import Ints, Spans
@@ -9,8 +11,8 @@ from rung.trace.linking import Links
 from rung.trace.warnings import Warning
 
 
-def link_warnings(spans: Spans, links: Links, step_of_launch: list[int | None]) -> list[Warning]:
-    """Warnings on links. `step_of_launch` holds the step's number for each of `links.launches`."""
+def link_warnings(spans: Spans, links: Links, step_of_launch: Ints) -> list[Warning]:
+    """Warnings on links. `step_of_launch` is the step's number for each of `links.launches`, -1 for none."""
     found = [
         _unlinked(links),
         _without_kernel(links, step_of_launch),
@@ -26,21 +28,20 @@ def _unlinked(links: Links) -> Warning | None:
     return Warning("unlinked", count, None, text) if count else None
 
 
-def _without_kernel(links: Links, step_of_launch: list[int | None]) -> Warning | None:
-    idle = np.flatnonzero(~np.isin(links.launches, links.launch)).tolist()
-    if not idle or not len(links.device_rows):
+def _without_kernel(links: Links, step_of_launch: Ints) -> Warning | None:
+    idle = np.flatnonzero(~np.isin(links.launches, links.launch))
+    if not idle.size or not len(links.device_rows):
         return None
-    steps = [step_of_launch[i] for i in idle]
+    steps = Counter(step_of_launch[idle].tolist())
     where = ", ".join(
-        f"{steps.count(s)} in step {s}" if s is not None else f"{steps.count(None)} outside steps"
-        for s in dict.fromkeys(steps)
+        f"{count} in step {step}" if step >= 0 else f"{count} outside steps" for step, count in steps.items()
     )
     text = "launches whose device work is not in the file"
     return Warning(
         "launch-without-kernel",
-        len(idle),
+        idle.size,
         None,
-        f"{text}: {where}" if any(s is not None for s in steps) else text,
+        f"{text}: {where}" if max(steps) >= 0 else text,
     )
 
 

@@ -30,7 +30,7 @@ class Links:
     """Rows are rows of `Spans`. `launch[i]` belongs to `device_rows[i]`; -1 where there is none.
 
     `op[i]` is set only where a flow joins an op to the work directly, with no launch between them.
-    `contested` counts calls that claim a correlation which another call has already.
+    `correlation` is 0 where there is none; `contested` counts calls that claim one which another call has.
     """
 
     device_rows: Ints
@@ -38,7 +38,7 @@ class Links:
     op: Ints
     launches: Ints
     graph: NDArray[np.bool_]
-    correlation: list[int | None]
+    correlation: Ints
     stream: list[int | str | None]
     device: list[int | str | None]
     contested: int
@@ -49,20 +49,19 @@ def link(columns: Columns, nesting: Nesting) -> Links:
     spans = columns.spans
     device_rows, calls = spans.rows(*DEVICE_SIDE), spans.rows(Role.CALL)
     stream, device = _lanes(spans, device_rows)
-    of_work, of_calls = _correlations(spans, device_rows, calls)
+    of_work, of_calls = spans.links.of_work, spans.links.of_calls
 
     call_of, contested = _calls_by_correlation(nesting, calls, of_calls, of_work)
     launch = call_of(of_work)
     op = np.full(len(device_rows), -1, dtype=np.int64)
     _link_by_flow(columns, device_rows, launch, op)
-    launches = _launches(spans, nesting, calls, set(launch[launch >= 0].tolist()) | contested)
+    launches = _launches(spans, nesting, calls, np.append(launch[launch >= 0], contested))
     # Work whose correlation names a launch outside the file is no candidate: its launch is not among these.
     adrift = (of_work == 0) & (launch < 0) & (op < 0)
     link_by_order(spans, device_rows, list(zip(device, stream, strict=True)), launch, launches, adrift)
 
-    correlation = [c or None for c in of_work.tolist()]
     graph = spans.named(GRAPH_LAUNCH.search, launches) | np.isin(launches, launch[spans.links.graph])
-    return Links(device_rows, launch, op, launches, graph, correlation, stream, device, len(contested))
+    return Links(device_rows, launch, op, launches, graph, of_work, stream, device, len(contested))
 
 
 def _lanes(spans: Spans, rows: Ints) -> tuple[list[int | str | None], list[int | str | None]]:
@@ -74,16 +73,9 @@ def _lanes(spans: Spans, rows: Ints) -> tuple[list[int | str | None], list[int |
     return stream, device
 
 
-def _correlations(spans: Spans, device_rows: Ints, calls: Ints) -> tuple[Ints, Ints]:
-    """The correlations of device work and of calls, 0 where there is none."""
-    by_row = np.zeros(len(spans), dtype=np.int64)
-    by_row[np.sort(np.concatenate([device_rows, calls]))] = spans.links.correlation
-    return by_row[device_rows], by_row[calls]
-
-
 def _calls_by_correlation(
     nesting: Nesting, calls: Ints, of_calls: Ints, of_work: Ints
-) -> tuple[Callable[[Ints], Ints], set[int]]:
+) -> tuple[Callable[[Ints], Ints], Ints]:
     """A function from correlations to their launching calls' rows, and further calls that claim one.
 
     A runtime call and the driver call inside it may share an id: the inner one is the launch.
@@ -91,21 +83,21 @@ def _calls_by_correlation(
     claim = np.flatnonzero((of_calls != 0) & np.isin(of_calls, of_work))
     ids, first = np.unique(of_calls[claim], return_index=True)
     chosen = calls[claim[first]]
-    contested: set[int] = set()
+    contested: list[int] = []
     for i in np.setdiff1d(claim, claim[first], assume_unique=True).tolist():
         row, place = int(calls[i]), int(np.searchsorted(ids, of_calls[i]))
         other = int(chosen[place])
         if _is_inside(nesting, row, other):
             chosen[place] = row
         elif not _is_inside(nesting, other, row):
-            contested.add(row)
+            contested.append(row)
 
     def call_of(correlation: Ints) -> Ints:
         place = np.searchsorted(ids, correlation)
         found = (np.append(ids, 0)[place] == correlation) & (correlation != 0)
         return np.where(found, np.append(chosen, -1)[place], -1)
 
-    return call_of, contested
+    return call_of, np.array(contested, dtype=np.int64)
 
 
 def _is_inside(nesting: Nesting, row: int, outer: int) -> bool:
@@ -134,11 +126,14 @@ def _link_by_flow(columns: Columns, device_rows: Ints, launch: Ints, op: Ints) -
             (launch if spans.role[source] == Role.CALL else op)[i] = source
 
 
-def _launches(spans: Spans, nesting: Nesting, calls: Ints, known: set[int]) -> Ints:
+def _launches(spans: Spans, nesting: Nesting, calls: Ints, known: Ints) -> Ints:
     """Rows of all launching calls, by time. A call that only wraps another launch is not counted again."""
-    named = [i for i in calls[spans.named(LAUNCH_NAME.fullmatch, calls)].tolist() if i not in known]
-    wrappers = {int(nesting.parent[i]) for i in known}
-    outer = known | set(named)
-    extra = [i for i in named if i not in wrappers and int(nesting.parent[i]) not in outer]
-    rows = np.array(sorted([*known, *extra]), dtype=np.int64)
+    launches, wraps = np.zeros((2, len(spans) + 1), dtype=bool)  # the last for the parent -1, which is none
+    launches[known] = True
+    wraps[nesting.parent[known]] = True
+    named = calls[spans.named(LAUNCH_NAME.fullmatch, calls) & ~launches[calls]]
+    outer = launches.copy()
+    outer[named] = True
+    launches[named[~wraps[named] & ~outer[nesting.parent[named]]]] = True
+    rows = np.flatnonzero(launches)
     return rows[np.argsort(spans.start[rows], kind="stable")]

@@ -11,10 +11,10 @@ from rung.trace.roles import Role
 from rung.trace.tables import Ints, OpTable, index_of
 
 
-def op_table(columns: Columns, nesting: Nesting, origin: int) -> OpTable:
+def op_table(columns: Columns, nesting: Nesting, op_around: Ints, origin: int) -> OpTable:
+    """`op_around` is the innermost op around each span."""
     spans = columns.spans
-    is_op = spans.role == Role.OP
-    rows = np.flatnonzero(is_op)
+    rows = spans.rows(Role.OP)
     rows = rows[np.lexsort((nesting.depth[rows], spans.start[rows]))]
     index = index_of(rows, len(spans))
     return OpTable(
@@ -23,7 +23,7 @@ def op_table(columns: Columns, nesting: Nesting, origin: int) -> OpTable:
         start_ns=np.where(spans.timed[rows], spans.start[rows] - origin, 0),
         dur_ns=spans.times.dur[rows],
         thread=[spans.threads[t] for t in spans.thread[rows].tolist()],
-        parent=index[nesting.nearest(is_op)[rows]],
+        parent=index[op_around[rows]],
         forward=_forward_ops(columns, rows),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from fnmatch import fnmatchcase
 
 import numpy as np
@@ -37,17 +38,16 @@ def is_pytorch_own(name: str) -> bool:
 
 def find_steps(spans: Spans, end: Ints) -> tuple[Zones, Ints]:
     """The profiler's steps and their numbers. `end` are the spans' ends, presumed where they were lost."""
-    numbers = {name: int(m.group(1)) for name in set(_names(spans)) if (m := STEP.fullmatch(name))}
-    steps = zones_of(spans, end, [i for i in _annotations(spans) if spans.name(i) in numbers])
-    return steps, np.array([numbers[name] for name in steps.name], dtype=np.int64)
+    steps = zones_of(spans, end, _annotations(spans, STEP.fullmatch))
+    numbers = [int(STEP.fullmatch(name)[1]) for name in steps.name]  # type: ignore[index]
+    return steps, np.array(numbers, dtype=np.int64)
 
 
 def find_regions(spans: Spans, end: Ints, steps: Zones) -> tuple[Zones, list[Warning]]:
     """User annotations; where there are none the steps; where there are none the whole trace."""
-    users = {name for name in set(_names(spans)) if not is_pytorch_own(name)}
-    rows = [i for i in _annotations(spans) if spans.name(i) in users]
-    missing = [] if len(steps.row) else [Warning("no-steps", 1, None, _NO_STEPS[bool(rows)])]
-    if rows:
+    rows = _annotations(spans, lambda name: not is_pytorch_own(name))
+    missing = [] if len(steps.row) else [Warning("no-steps", 1, None, _NO_STEPS[rows.size > 0])]
+    if rows.size:
         return zones_of(spans, end, rows), missing
     return (steps if len(steps.row) else _whole(spans)), missing
 
@@ -58,12 +58,10 @@ _NO_STEPS = {
 }
 
 
-def _annotations(spans: Spans) -> list[int]:
-    return [i for i in spans.rows(Role.ANNOTATION).tolist() if spans.timed[i]]
-
-
-def _names(spans: Spans) -> list[str]:
-    return [spans.name(i) for i in _annotations(spans)]
+def _annotations(spans: Spans, wanted: Callable[[str], object]) -> Ints:
+    rows = spans.rows(Role.ANNOTATION)
+    rows = rows[spans.timed[rows]]
+    return rows[spans.named(wanted, rows)]
 
 
 def _whole(spans: Spans) -> Zones:

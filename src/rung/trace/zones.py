@@ -27,10 +27,9 @@ class Zones:
     thread: Ints
 
 
-def zones_of(spans: Spans, end: Ints, rows: list[int]) -> Zones:
+def zones_of(spans: Spans, end: Ints, rows: Ints) -> Zones:
     """The zones that some rows make."""
-    order = np.array(rows, dtype=np.int64)
-    order = order[np.lexsort((-end[order], spans.start[order]))]
+    order = rows[np.lexsort((-end[rows], spans.start[rows]))]
     start, end, thread = spans.start[order], end[order], spans.thread[order]
     own = nest(start, end, thread).parent
     parent = np.where(own >= 0, own, _containers(end))
