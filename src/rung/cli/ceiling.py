@@ -19,7 +19,17 @@ SHORT = {
 }
 
 
-def ceiling(device: str | None, dtype: str | None, json: bool) -> None:
+def refuse(**options: object) -> None:
+    """Raises UsageError for an option of `rung climb` that says nothing about a ceiling."""
+    from rung.errors import UsageError
+
+    for name, value in options.items():
+        if value is not None:
+            word = "a size" if name == "sizes" else f"--{name.replace('_', '-')}"
+            raise UsageError(f"{word} is about a workload; ceiling takes --device, --dtype and --json.")
+
+
+def measure(device: str | None, dtype: str | None, json: bool) -> None:
     """Measure what this device can do at most, keep it, and show it beside its data sheet.
 
     Raises:
@@ -28,14 +38,14 @@ def ceiling(device: str | None, dtype: str | None, json: bool) -> None:
     """
     from rung.cli.output import print_json, stdout, working
     from rung.insight.ceilings import data_sheet, store
-    from rung.recording.ceiling import DTYPES, measure
+    from rung.recording import ceiling as recording
     from rung.recording.machine import default_device, resolve_device
     from rung.show import ceiling as shown
 
-    wanted = [SHORT.get(word, word) for word in dtype.split(",")] if dtype else list(DTYPES)
+    wanted = [SHORT.get(word, word) for word in dtype.split(",")] if dtype else list(recording.DTYPES)
     chosen = resolve_device(device) if device else default_device()
     with working("measuring copies and matrix products"):
-        measured = measure(chosen, wanted)
+        measured = recording.measure(chosen, wanted)
     found = _ceiling(measured)
     sheet = data_sheet(found.device)
     kept = store(found)

@@ -74,9 +74,13 @@ def climb(
     from rung.show.climb import title
 
     if rung == "ceiling":
-        from rung.cli.ceiling import ceiling
+        from rung.cli import ceiling
 
-        ceiling(device, dtype, json)
+        more = {"variants": variants, "recorded": recorded, "sweep": sweep, "shapes": shapes, "guess": guess}
+        ceiling.refuse(
+            sizes=sizes or None, train=train or None, warmup=warmup, compile_mode=compile_mode, **more
+        )
+        ceiling.measure(device, dtype, json)
         return
     the_rung = get_rung(rung)
     chosen = [v.strip() for v in variants.split(",") if v.strip()] if variants is not None else None
