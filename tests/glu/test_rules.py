@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from rung.glu import few_rules, rules, tuning  # noqa: E402
-from rung.glu.few_rules import split_k
+from rung.glu.few_rules import split_k  # noqa: E402
 from rung.glu.rules import Tile, choose  # noqa: E402
 
 pytestmark = pytest.mark.torch

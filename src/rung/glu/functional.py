@@ -24,6 +24,10 @@ def glu(gate: torch.Tensor, up: torch.Tensor, activation: Activation = "gelu_tan
     `gate` and `up` have one shape (any), dtype (bf16, fp16, fp32, fp64) and device; so has the result,
     which is contiguous. Differentiable to any order. Raises TypeError or ValueError for anything else.
     """
+    if ordinary((gate, up)):
+        plan = pointwise.planned("GLU", activation, gate, up)
+        if plan is not None:
+            return pointwise.run(plan, gate, up)
     check_glu(gate, up, activation)
     if why_no_kernel(gate.device, gate.dtype) is not None:
         return reference.glu(gate, up, activation)

@@ -24,7 +24,7 @@ def key(x: Any, gate: Any, up: Any, gate_bias: Any, up_bias: Any, *options: Hash
     a, b, c = x.data_ptr(), gate.data_ptr(), up.data_ptr()
     return (
         x.shape, x.stride(), x.dtype, x.device, gate.shape, gate.stride(), gate.dtype, gate.device,
-        up.shape, up.stride(), up.dtype, up.device, (a | b | c) & 15, c - b,
+        up.shape, up.stride(), up.dtype, up.device, (a | b | c) & 15, b == c,
         None if gate_bias is None else of(gate_bias), None if up_bias is None else of(up_bias),
         x.dtype is torch.float32 and kind_of(x.dtype), options,
     )  # fmt: skip

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 FARTHEST = 1 << 40
 """A TMA stride holds distances below this many bytes."""
+MOST_DISTANCES = 256
 
 
 def why_not(operands: Operands, capability: tuple[int, int], kind: Kind) -> str | None:
@@ -34,40 +35,43 @@ def why_not(operands: Operands, capability: tuple[int, int], kind: Kind) -> str 
 
 
 def prepare(operands: Operands, tile: Tile, flags: tuple[str, bool, bool]) -> Launch:
-    """Takes the addresses of x, both weights, both biases, hidden, gate, up; more is passed over."""
+    """Takes the addresses of x, both weights, both biases, hidden, gate, up; more is passed over.
+
+    Which weight lies lower, and how far from the other, is part of their map: found out at each launch.
+    """
     from rung.glu.kernels.launch import Map, Spec
     from rung.glu.kernels.table import GATE_UP_TMA
 
-    x, gate_weight, up_weight, gate_bias, up_bias, width = operands
-    (rows, depth), columns, dtype = x.shape, gate_weight.shape[0], x.dtype
-    swapped = up_weight.data_ptr() < gate_weight.data_ptr()
-    distance = abs(up_weight.data_ptr() - gate_weight.data_ptr()) // x.element_size()
-    programs = min(-(-rows // tile.m) * -(-columns // tile.n), chip(device_index(x)).multiprocessors)
+    x, gate_weight, _, gate_bias, up_bias, width = operands
+    (rows, depth), columns, dtype, size = x.shape, gate_weight.shape[0], x.dtype, x.element_size()
+    device, row = device_index(x), gate_weight.stride(0)
+    programs = min(-(-rows // tile.m) * -(-columns // tile.n), chip(device).multiprocessors)
+    spec = Spec(dtype, True, (*flags, precision(dtype), width, *block(tile)), tile.warps, tile.stages)
+    seen = Map(dtype, (rows, depth), (x.stride(0), 1), (tile.m, tile.k))
     written = Map(dtype, (rows, columns), (columns, 1), (tile.m, tile.n))
-    weights = Map(dtype, (2, columns, depth), (distance, gate_weight.stride(0), 1), (2, tile.n, tile.k))
     saved = (written, written) if flags[2] else (dtype, dtype)
-    added = (up_bias, gate_bias) if swapped else (gate_bias, up_bias)
-    launch = GATE_UP_TMA.prepare(
-        Spec(dtype, True, (*flags, precision(dtype), width, *block(tile)), tile.warps, tile.stages),
-        device_index(x),
-        programs,
-        (
-            Map(dtype, (rows, depth), (x.stride(0), 1), (tile.m, tile.k)),
-            weights,
-            written,
-            *saved,
-            dtype,
-            dtype,
-        ),
-        (rows, columns // width, depth // width, biases(*added), int(swapped), programs),
-    )
+    present = {False: biases(gate_bias, up_bias), True: biases(up_bias, gate_bias)}
+    prepared: dict[int, Launch] = {}
 
-    def in_order(
+    def at(distance: int) -> Launch:
+        strides = (abs(distance), row, 1)
+        operands = (seen, Map(dtype, (2, columns, depth), strides, (2, tile.n, tile.k)), written)
+        swapped = distance < 0
+        numbers = (rows, columns // width, depth // width, present[swapped], int(swapped), programs)
+        return GATE_UP_TMA.prepare(spec, device, programs, (*operands, *saved, dtype, dtype), numbers)
+
+    def launch(
         x: int, gate: int, up: int, gate_bias: int, up_bias: int, h: int, g: int, u: int, *_: int
     ) -> None:
-        if swapped:
-            launch(x, up, h, u, g, up_bias, gate_bias)
+        distance = (up - gate) // size
+        one = prepared.get(distance)
+        if one is None:
+            if len(prepared) >= MOST_DISTANCES:
+                prepared.clear()
+            one = prepared[distance] = at(distance)
+        if distance < 0:
+            one(x, up, h, u, g, up_bias, gate_bias)
         else:
-            launch(x, gate, h, g, u, gate_bias, up_bias)
+            one(x, gate, h, g, u, gate_bias, up_bias)
 
-    return in_order
+    return launch

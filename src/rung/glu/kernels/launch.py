@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import operator
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import torch
@@ -67,19 +68,28 @@ class Kernel:
     ) -> None:
         parameters = inspect.signature(source).parameters.values()
         runtime = [p for p in parameters if "constexpr" not in str(p.annotation)]
-        numbers = [p.name for p in runtime if p.annotation is not inspect.Parameter.empty]
-        pointers = [p.name for p in runtime if p.annotation is inspect.Parameter.empty]
-        label = "rung" + source.__name__
-        described = (lambda proxy: f"{label}_{name(proxy.constants)}") if name else (lambda _: label)
+        self._numbers = [p.name for p in runtime if p.annotation is not inspect.Parameter.empty]
+        self._pointers = [p.name for p in runtime if p.annotation is inspect.Parameter.empty]
         self.constants = [p.name for p in parameters if "constexpr" in str(p.annotation)]
-        self.aligned = jit(source, do_not_specialize=numbers, repr=described)
-        self.any = jit(
-            source,
-            do_not_specialize=[*pointers, *numbers],
-            do_not_specialize_on_alignment=pointers,
-            repr=described,
-        )
+        label = "rung" + source.__name__
+        self._named = (lambda proxy: f"{label}_{name(proxy.constants)}") if name else (lambda _: label)
+        self._source, self._jit = source, jit
         self._binaries: dict[tuple[int, Spec], Any] = {}
+
+    @cached_property
+    def aligned(self) -> Any:
+        """Compiled for pointers that are multiples of 16 bytes."""
+        return self._jit(self._source, do_not_specialize=self._numbers, repr=self._named)
+
+    @cached_property
+    def any(self) -> Any:
+        """Compiled for pointers of any alignment."""
+        return self._jit(
+            self._source,
+            do_not_specialize=[*self._pointers, *self._numbers],
+            do_not_specialize_on_alignment=self._pointers,
+            repr=self._named,
+        )
 
     def prepare(
         self, spec: Spec, device: int, blocks: int, operands: Sequence[Operand], numbers: Sequence[int]
@@ -104,19 +114,6 @@ class Kernel:
                     go(stream_of(device), addresses + tail)
 
         return launch
-
-    def launch(self, spec: Spec, blocks: int, arguments: tuple[Any, ...], device: int) -> None:
-        """One launch with tensors and descriptors as they are; `prepare` is the quicker way."""
-        if INTERPRETED:
-            self._function(spec)[(blocks,)](*arguments, *spec.constants)
-            return
-        with torch.cuda.device(device):
-            binary = self._binaries.get((device, spec))
-            if binary is None:
-                binary = self._binaries[(device, spec)] = self._function(spec).warmup(
-                    *arguments, *spec.constants, grid=(1,), num_warps=spec.warps, num_stages=spec.stages
-                )
-            binary[(blocks, 1, 1)](*arguments, *spec.constants)
 
     def _function(self, spec: Spec) -> Any:
         return self.aligned if spec.aligned else self.any

@@ -1,0 +1,141 @@
+"""The way into a compiled kernel, with a compiled kernel that is none: what reaches the C launcher of each
+Triton, and what happens where it is not as expected."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("triton")
+
+import triton.backends.nvidia.driver as driver  # noqa: E402
+
+from rung.glu.kernels import entry  # noqa: E402
+from rung.glu.kernels.entry import Map, enter  # noqa: E402
+
+pytestmark = pytest.mark.torch
+
+BF16 = torch.bfloat16
+SEEN = Map(BF16, (32, 64), (64, 1), (16, 32))
+
+
+class Compiled:
+    """A compiled kernel whose launches are kept in `calls`."""
+
+    def __init__(self, maps: int = 0, **about: Any) -> None:
+        self.calls: list[tuple[Any, ...]] = []
+        self.function, self.packed_metadata = 7, (4, 1, 0)
+        self.metadata = SimpleNamespace(tensordesc_meta=[{"box": at} for at in range(maps)] or None)
+        launcher = lambda *arguments: self.calls.append(arguments)  # noqa: E731
+        self.run = SimpleNamespace(
+            launch=self._encoding(launcher) if maps else _Builtin(launcher),
+            launch_pdl=True, launch_cooperative_grid=False, global_scratch_size=0, profile_scratch_size=0,
+        )  # fmt: skip
+        self.run.__dict__.update(about)
+
+    @staticmethod
+    def _encoding(launcher: Any) -> Any:
+        launcher = _Builtin(launcher)
+
+        def inner(*arguments: Any) -> Any:
+            raise AssertionError(f"encodes its maps at each launch: {launcher}")
+
+        return inner
+
+    def __getitem__(self, grid: tuple[int, int, int]) -> Any:
+        return lambda *arguments, stream: self.calls.append(("slowly", grid, stream, *arguments))
+
+
+class _Builtin:
+    """A function that Python cannot look into, as those of C are."""
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+
+    def __call__(self, *arguments: Any) -> None:
+        self._function(*arguments)
+
+
+@pytest.fixture
+def older(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver, "_BASE_ARGS_FORMAT", "iiiKKppOOOOOO", raising=False)
+
+
+@pytest.mark.usefixtures("older")
+def test_one_launcher_for_each_signature() -> None:
+    compiled = Compiled()
+    enter(compiled, 5, (BF16, BF16))(9, (100, 200, 3))
+    assert compiled.calls == [
+        (5, 1, 1, 9, 7, False, True, None, None, (4, 1, 0), None, None, None, 100, 200, 3)
+    ]
+
+
+def test_one_launcher_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(driver, "_BASE_ARGS_FORMAT", raising=False)
+    compiled = Compiled(arg_annotations="annotations", kernel_signature=b"signature")
+    enter(compiled, 5, (BF16, BF16))(9, (100, 200, 3))
+    expected = (
+        5,
+        1,
+        1,
+        9,
+        7,
+        False,
+        True,
+        (4, 1, 0),
+        *(None,) * 5,
+        "annotations",
+        b"signature",
+        (100, 200, 3),
+    )
+    assert compiled.calls == [expected]
+
+
+@pytest.mark.parametrize(
+    "about",
+    [{"global_scratch_size": 64}, {"profile_scratch_size": 64}, {"launch_cooperative_grid": True},
+     {"gsan_enabled": True}],
+    ids=lambda about: next(iter(about)),
+)  # fmt: skip
+@pytest.mark.usefixtures("older")
+def test_what_needs_more_goes_by_tritons_own_route(about: dict[str, Any]) -> None:
+    compiled = Compiled(**about)
+    enter(compiled, 5, (BF16,))(9, (100, 3))
+    assert compiled.calls == [("slowly", (5, 1, 1), 9, 100, 3)]
+
+
+def test_an_unknown_launcher_goes_by_tritons_own_route(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver, "_BASE_ARGS_FORMAT", "iii", raising=False)
+    compiled = Compiled(maps=1)
+    enter(compiled, 5, (SEEN, BF16))(9, (160, 200, 3))
+    ((kind, grid, stream, described, *rest),) = compiled.calls
+    assert (kind, grid, stream, rest) == ("slowly", (5, 1, 1), 9, [200, 3])
+    assert described.base.data_ptr() == 160
+    assert (described.shape, described.strides, described.block_shape) == ([32, 64], [64, 1], [16, 32])
+
+
+@pytest.mark.usefixtures("older")
+def test_maps_are_encoded_once_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    encoded: list[int] = []
+
+    def encode(described: Any, about: dict[str, int]) -> list[Any]:
+        encoded.append(described.base.data_ptr())
+        return [f"map {about['box']} of {encoded[-1]}", *described.shape, *described.strides]
+
+    monkeypatch.setattr(driver, "make_tensordesc_arg", encode)
+    monkeypatch.setattr(entry, "KEPT", 2)
+    compiled = Compiled(maps=2)
+    go = enter(compiled, 5, (SEEN, BF16, SEEN))
+    for first, last in [(160, 320), (160, 320), (480, 320)]:
+        go(9, (first, 7, last, 3))
+    assert encoded == [160, 320, 480]
+    arguments = [call[13:] for call in compiled.calls]
+    sizes = (32, 64, 64, 1)
+    assert arguments[0] == arguments[1] == ("map 0 of 160", *sizes, 7, "map 1 of 320", *sizes, 3)
+    assert arguments[2] == ("map 0 of 480", *sizes, 7, "map 1 of 320", *sizes, 3)
+    go(9, (640, 7, 320, 3))  # the third address of the first map: two are kept, so they are forgotten
+    go(9, (480, 7, 320, 3))
+    assert encoded == [160, 320, 480, 640, 480]
