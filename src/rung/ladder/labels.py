@@ -58,5 +58,5 @@ def _upwards(op: Op | None) -> Iterator[Op]:
 def short(weight: str) -> str:
     """`gate` for `mlp.gate_proj`; with the number of its layer, if it has one, `0.q`."""
     parts = weight.split(".")
-    layer = next((f"{part}." for part in parts if part.isdigit()), "")
+    layer = next((f"{part}." for part in parts[:-1] if part.isdigit()), "")
     return f"{layer}{parts[-1].removesuffix('_proj')}"

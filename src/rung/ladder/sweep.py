@@ -49,7 +49,8 @@ class Regime:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """`points` over `values` of one `parameter`, the others being `parameters`; what was left out and why."""
+    """`points` over `values` of one `parameter`, the others being `parameters`; where a variant's kernels came
+    from, what was left out and why."""
 
     rung: str
     parameter: str
@@ -58,6 +59,7 @@ class Sweep:
     train: bool
     made: Mapping[str, Any]
     variants: tuple[str, ...]
+    sources: Mapping[str, str]
     skipped: Mapping[str, str]
     points: tuple[Point, ...]
     regimes: tuple[Regime, ...]
@@ -101,12 +103,13 @@ def sweep(
     base = {**(rung.rows if parameter == "batch" else {}), **(parameters or {})}
     sets = {value: rung.parameters(where.type, {**base, parameter: value}) for value in values}
     settings = Settings(train=train)
+    sources: dict[str, str] = {}
     skipped: dict[str, str] = {}
     points: list[Point] = []
     regimes: list[Regime] = []
     for value, sizes in sets.items():
         work = make_rung(rung, sizes, str(where), dtype, settings)
-        timings = _timed(work, chosen, where, settings, skipped)
+        timings = _timed(work, chosen, where, settings, sources, skipped)
         points += [Point(value, name, t.wall_ns, t.cpu_ns, t.gpu_ns) for name, t in timings.items()]
         regimes += _regime(value, work, next(iter(timings.values())), settings)
     others = {key: size for key, size in sets[values[0]].items() if key != parameter}
@@ -118,6 +121,7 @@ def sweep(
         train=train,
         made=describe(where),
         variants=tuple(name for name in chosen if name not in skipped),
+        sources=sources,
         skipped=skipped,
         points=tuple(points),
         regimes=tuple(regimes),
@@ -125,7 +129,12 @@ def sweep(
 
 
 def _timed(
-    work: Work, variants: list[str], device: Any, settings: Settings, skipped: dict[str, str]
+    work: Work,
+    variants: list[str],
+    device: Any,
+    settings: Settings,
+    sources: dict[str, str],
+    skipped: dict[str, str],
 ) -> dict[str, Timing]:
     """Times by variant; those that cannot run are added to `skipped`."""
     calls: dict[str, Callable[[], object]] = {}
@@ -137,6 +146,7 @@ def _timed(
                 skipped[name] = ready.reason
             else:
                 calls[name] = bind(ready.fn, work, settings)
+                sources |= {name: ready.notes["source"]} if "source" in ready.notes else {}
         if not calls:
             raise MachineError(
                 "nothing could be timed: " + "; ".join(f"{k}: {v}" for k, v in skipped.items())

@@ -10,7 +10,7 @@ from rung.recording.machine import require_torch
 READERS = frozenset(
     f"aten::{name}"
     for name in (
-        *("mm", "addmm", "bmm", "baddbmm", "mv", "addmv", "_addmm_activation"),
+        *("mm", "addmm", "addmm_", "bmm", "baddbmm", "baddbmm_", "mv", "addmv", "_addmm_activation"),
         *("mul", "embedding", "_fused_rms_norm", "native_layer_norm"),
     )
 )

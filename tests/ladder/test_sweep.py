@@ -1,0 +1,125 @@
+"""A sweep: what it measures, and what it says of measured times."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from rung.errors import UsageError
+from rung.ladder import get_rung
+from rung.ladder.sweep import Point, Regime, Sweep, answers, parse, sweep
+from rung.show.svg import sweep_svg
+
+TINY = {"dim": 16, "hidden": 32}
+
+# (wall, CPU, GPU) µs: eager is limited by its launches at 1, by the GPU at 64.
+TIMES = {
+    (1, "eager"): (80, 78, 10),
+    (1, "rung"): (100, 99, 5),
+    (64, "eager"): (300, 90, 290),
+    (64, "rung"): (200, 95, 190),
+}
+MEASURED = Sweep(
+    rung="mlp",
+    parameter="batch",
+    values=(1, 64),
+    parameters={"seq": 1, "dtype": "bfloat16"},
+    train=False,
+    made={"device_name": "a <GPU>", "torch": "2.11"},
+    variants=("eager", "rung"),
+    sources={"rung": "rung.glu"},
+    skipped={"liger": "not installed"},
+    points=tuple(
+        Point(value, variant, *(1000 * time for time in times)) for (value, variant), times in TIMES.items()
+    ),
+    regimes=(
+        Regime(1, "overhead-bound", "overhead-bound: ..."),
+        Regime(64, "compute-bound", "compute-bound: ..."),
+    ),
+)
+
+
+def test_who_wins_where_and_by_how_much() -> None:
+    """80 / 100 and 300 / 200 by the clock; 10 / 5 and 290 / 190 on the GPU."""
+    assert answers(MEASURED) == (
+        "Fastest by the clock, by batch: eager at 1; rung at 64.",
+        "Fastest on the GPU alone, by batch: rung at 1 and 64.",
+        "At best against eager: by the clock rung at batch 64, 1.50x as fast, nowhere 2x; "
+        "on the GPU alone rung at batch 1, 2.00x as fast.",
+    )
+
+
+def test_on_a_cpu_the_clock_is_all_there_is() -> None:
+    on_cpu = replace(
+        MEASURED, points=tuple(replace(point, gpu_ns=None) for point in MEASURED.points[:2]), values=(1,)
+    )
+    assert answers(on_cpu) == (
+        "Fastest by the clock, by batch: eager at 1.",
+        "At best against eager: by the clock none is faster.",
+    )
+
+
+def test_a_part_of_it() -> None:
+    part = MEASURED.only([64], ["eager"])
+    assert [(point.value, point.variant) for point in part.points] == [(64, "eager")]
+    assert [regime.value for regime in part.regimes] == [64]
+    assert answers(part)[-1] == "Fastest on the GPU alone, by batch: eager at 64."
+
+
+def test_the_drawing_is_svg_with_a_pale_and_a_full_bar_each() -> None:
+    root = ElementTree.fromstring(sweep_svg(MEASURED))
+    inside = {"svg": "http://www.w3.org/2000/svg"}
+    bars = [float(bar.attrib["width"]) for bar in root.findall("svg:rect", inside)]
+    # To the slowest wall time of a size, 420 wide.
+    assert bars == [336, 42, 420, 21, 420, 406, 280, 266]
+    words = [text.text or "" for text in root.findall("svg:text", inside)]
+    assert any("a <GPU>" in text for text in words)
+    assert {"eager is overhead-bound", "80.0 µs, GPU 10.0 µs"} <= set(words)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("batch=1,16", ("batch", (1, 16))),
+        (" in-dim = 4 , 4,8", ("in_dim", (4, 8))),
+    ],
+)
+def test_what_to_sweep(text: str, expected: Any) -> None:
+    assert parse(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "batch", "batch=", "=1", "batch=a", "batch=-1", "batch=1.5"])
+def test_what_is_no_sweep(text: str) -> None:
+    with pytest.raises(UsageError, match="give one parameter, as batch=1,16,64"):
+        parse(text)
+
+
+@pytest.mark.torch
+def test_measured_here() -> None:
+    pytest.importorskip("torch")
+    found = sweep(get_rung("mlp"), "batch", (1, 4), parameters=TINY, variants=["eager", "rung"], device="cpu")
+    assert [(point.value, point.variant) for point in found.points] == [(1, "eager"), (4, "eager")]
+    assert all(0 < point.cpu_ns <= point.wall_ns and point.gpu_ns is None for point in found.points)
+    # A batch counts rows.
+    assert found.parameters == {"seq": 1, "dim": 16, "hidden": 32, "dtype": "bfloat16"}
+    assert found.variants == ("eager",)
+    assert found.skipped["rung"].startswith("there is no kernel for a cpu device")
+    assert found.regimes == ()
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    ("parameter", "values", "variants", "message"),
+    [
+        ("size", (1,), None, "mlp has no parameter 'size'"),
+        ("batch", (0,), None, "batch is 0"),
+        ("batch", (1,), ["math"], "mlp has no variant 'math'"),
+    ],
+)
+def test_senseless_sweeps(parameter: str, values: Any, variants: Any, message: str) -> None:
+    pytest.importorskip("torch")
+    with pytest.raises(UsageError, match=message):
+        sweep(get_rung("mlp"), parameter, values, variants=variants, device="cpu")
