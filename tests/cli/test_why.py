@@ -41,7 +41,7 @@ class TestPage:
     def test_the_answer_first_then_the_price(self, capsys: pytest.CaptureFixture[str]) -> None:
         lines = why(capsys, h200(SMALL)).splitlines()
         assert lines[0] == "overhead-bound: the GPU works 2.79 µs of each 52.5 µs (95 % idle)"
-        assert lines[1] == "With launches free (a CUDA graph) it would take 2.79 µs."
+        assert lines[1] == "With its GPU work alone, as a CUDA graph has it, it would take 2.79 µs."
         assert lines[2] == ""
         assert lines[3].split()[:5] == ["49.7", "µs", "95", "%", "overhead-bound"]
 

@@ -67,7 +67,7 @@ class TestProspects:
     def test_with_launches_free(self) -> None:
         (region,) = why("01_matmul_add_64_bf16_warm_eager").regions
         assert region.prospects.gpu_work_ns == 2_785
-        assert region.outlook == "With launches free (a CUDA graph) it would take 2.79 µs."
+        assert region.outlook == "With its GPU work alone, as a CUDA graph has it, it would take 2.79 µs."
 
     def test_at_the_ceiling(self) -> None:
         """3 x 38.65 GFLOP at the measured 803.7 TFLOP/s are 144.3 us, not 164.9; gelu's and mul's 252 MB

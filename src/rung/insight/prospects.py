@@ -29,7 +29,8 @@ class Prospects:
         if self.gpu_work_ns is None:
             return ""
         if self.gpu_work_ns < (1 - LAUNCHES) * wall_ns:
-            return f"With launches free (a CUDA graph) it would take {units.duration(self.gpu_work_ns)}."
+            took = units.duration(self.gpu_work_ns)
+            return f"With its GPU work alone, as a CUDA graph has it, it would take {took}."
         known = (
             ("memory at full bandwidth", self.perfect_memory_ns),
             ("arithmetic at its peak", self.perfect_compute_ns),

@@ -58,6 +58,13 @@ class TestOverheadBound:
         assert found.title.endswith("; the CPU is in ops for 10.0 µs only")
         assert found.advice.startswith("Look at what Python does")
 
+    def test_one_gap_is_most_of_it(self) -> None:
+        """85 us idle, 70 of them before the second kernel."""
+        work = [op("aten::mm", 1, 95), launch(5, 1, 1), kernel("k", 10, 5, 1), launch(84, 1, 2)]
+        found = the_one("overhead-bound", read(annotation("fwd", 0, 100), *work, kernel("k", 85, 10, 2)))
+        assert found.title.endswith("; 70.0 µs of it is one gap")
+        assert "gpu-gap" in found.advice
+
 
 class TestComputeBound:
     def test_a_large_product(self) -> None:
@@ -77,8 +84,8 @@ class TestComputeBound:
         found = the_one("compute-bound", read(*events(ran(TILE_A, "aten::mm", dur=19))))
         assert found.evidence["flop_per_s"] is None
         assert found.title == (
-            "100 % of the GPU's time is arithmetic, 19.0 µs of 19.0 µs; "
-            "the trace has no shapes to count FLOP by"
+            "100 % of the GPU's time is arithmetic, 19.0 µs of 19.0 µs, in matrix products whose shapes, "
+            "and so their FLOP and bytes, were not recorded"
         )
 
     @pytest.mark.parametrize("name", ["01_matmul_add_64_bf16_warm_eager", "08_h2d_copy_mlp"])

@@ -69,6 +69,12 @@ class TestGpuGap:
         assert (found.cost_ns, found.evidence["gaps"]) == (60_000, 1)
         assert found.title.endswith(": the CPU was mostly outside any op meanwhile")
 
+    def test_a_trace_of_the_gpu_alone_does_not_tell_why(self) -> None:
+        found = the_one("gpu-gap", read(step(1, 0, 100), kernel("a", 0, 40), kernel("b", 60, 40)))
+        assert (
+            found.title == "the GPU idles 20.0 µs between kernels, before b: the trace does not show the CPU"
+        )
+
 
 class TestForcedSync:
     def item(self, *more: Event) -> Trace:
@@ -89,7 +95,7 @@ class TestForcedSync:
         assert (found.cost_ns, found.share) == (20_000, 0.2)
         assert found.evidence["by"] == {"cudaStreamSynchronize of aten::item": 1}
         assert found.title == (
-            "the CPU waits for the GPU 1 time inside fwd, 32.0 µs in all, mostly in cudaStreamSynchronize of "
+            "the CPU waits for the GPU 1 time a step, 32.0 µs in all, mostly in cudaStreamSynchronize of "
             "aten::item; the GPU then idles 20.0 µs until its next work"
         )
 

@@ -31,7 +31,7 @@ def _sighting(forward: Forward, roof: Roofline) -> Sighting:
     return Sighting(
         title=f"{units.percent(spent / busy)} of the GPU's time is arithmetic, {units.duration(spent)} of "
         f"{units.duration(busy)}{_said(rate, share, dtypes, roof.ceiling)}",
-        advice=_advice(share, dtypes),
+        advice=_advice(rate, share, dtypes),
         forward=forward,
         cost_ns=spent,
         evidence={
@@ -48,7 +48,7 @@ def _sighting(forward: Forward, roof: Roofline) -> Sighting:
 
 def _said(rate: float | None, share: float | None, dtypes: list[str], ceiling: Ceiling | None) -> str:
     if rate is None:
-        return "; the trace has no shapes to count FLOP by"
+        return ", in matrix products whose shapes, and so their FLOP and bytes, were not recorded"
     measured = "measured " if ceiling is not None and ceiling.source.startswith("measured") else ""
     of_peak = f", {units.percent(share)} of its {measured}{units.listing(dtypes)} peak" if share else ""
     return f" at {units.flop_rate(rate)}{of_peak}"
@@ -58,7 +58,9 @@ NEAR_PEAK = 0.8
 """cuBLAS reaches 0.81 of the data sheet on an 8192 cube in bf16 on an H200 (804 of 989 TFLOP/s)."""
 
 
-def _advice(share: float | None, dtypes: list[str]) -> str:
+def _advice(rate: float | None, share: float | None, dtypes: list[str]) -> str:
+    if rate is None:
+        return "Record with record_shapes=True, and without a graph: few rows would make memory the limit."
     lower = {"fp32": "TF32 or bf16", "tf32": "bf16", "bf16": "fp8", "fp16": "fp8"}
     to = next((lower[d] for d in dtypes if d in lower), "a lower precision")
     if share is not None and share >= NEAR_PEAK:

@@ -66,7 +66,7 @@ def _sighting(trace: Trace, forward: Forward, found: list[_Waiting], times: int)
     first = next(iter(by))
     behind = f"; the GPU then idles {units.duration(idle)} until its next work" if idle else ""
     return Sighting(
-        title=f"the CPU waits for the GPU {units.count(times, 'time')} inside {forward.region}, "
+        title=f"the CPU waits for the GPU {units.count(times, 'time')} a step, "
         f"{units.duration(wait)} in all, mostly in {first}{behind}",
         advice="Move what needs the number (.item(), printing, a copy to the host, a shape that depends on "
         "data) out of the step, or copy pinned and non_blocking.",

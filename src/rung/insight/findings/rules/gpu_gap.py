@@ -65,6 +65,7 @@ def _sighting(forward: Forward, region: Region, idle: Ints) -> Sighting:
 
 
 WAITED = "its launch was there already, it waited for other work"
+UNSEEN = "the trace does not show the CPU"
 NOTHING = "the CPU was mostly outside any op meanwhile"
 
 
@@ -74,6 +75,8 @@ def _cause(kernel: Kernel, gap: int) -> tuple[str, int | None]:
     launch = kernel.launch
     if launch is not None and launch.start_ns + launch.dur_ns <= began:
         return WAITED, None
+    if not len(kernel.trace.ops):
+        return UNSEEN, None
     found = meanwhile(kernel.trace, began, kernel.start_ns)
     if found is None:
         return NOTHING, None
@@ -83,6 +86,8 @@ def _cause(kernel: Kernel, gap: int) -> tuple[str, int | None]:
 def _advice(cause: str) -> str:
     if cause == WAITED:
         return "See what it waits for: an event of another stream, or a copy."
+    if cause == UNSEEN:
+        return "Record the CPU's side too: activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]."
     if "Malloc" in cause or "Free" in cause:
         return "Keep the allocator from asking the driver: reuse buffers, warm up, expandable_segments."
     if "ynchronize" in cause:

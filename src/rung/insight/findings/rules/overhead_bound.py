@@ -8,7 +8,7 @@ import numpy as np
 
 from rung import units
 from rung.insight.bound import IDLE
-from rung.insight.findings.activity import in_ops_ns, others_busy_ns
+from rung.insight.findings.activity import gaps, in_ops_ns, others_busy_ns
 from rung.insight.findings.case import Case
 from rung.insight.findings.finding import Sighting
 from rung.insight.findings.rule import Rule
@@ -30,8 +30,8 @@ def _sighting(forward: Forward, others: int) -> Sighting:
     kernel = spread(row.dur_ns.median for row in forward.rows).median
     return Sighting(
         title=f"the GPU idles {units.percent(idle / wall)} of the time, {units.duration(idle)} of "
-        f"{units.duration(wall)}: {_launches(forward, spacing, kernel)}{_elsewhere(forward)}",
-        advice=_advice(forward),
+        f"{units.duration(wall)}: {_launches(forward, spacing, kernel)}{_where(forward, idle)}",
+        advice=_advice(forward, idle),
         forward=forward,
         cost_ns=idle,
         evidence={
@@ -54,20 +54,29 @@ def _launches(forward: Forward, spacing: int | None, kernel: int) -> str:
     return f"{units.count(forward.launches, 'launch')}{rhythm}, and {which} takes {units.duration(kernel)}"
 
 
-OUTSIDE = 0.25
-"""Share of the time in ops below which it is not launching that keeps the CPU busy."""
+OUTSIDE, MOST = 0.25, 0.5
+"""Share of the time in ops below which it is not launching that keeps the CPU busy; share of the idle time
+from which one gap is where to look."""
 
 
 def _is_elsewhere(forward: Forward) -> bool:
     return in_ops_ns(forward.example) < OUTSIDE * forward.example.wall_ns
 
 
-def _elsewhere(forward: Forward) -> str:
+def _longest_gap(forward: Forward) -> int:
+    return int(gaps(forward.example).max(initial=0))
+
+
+def _where(forward: Forward, idle: int) -> str:
+    if _longest_gap(forward) >= MOST * idle:
+        return f"; {units.duration(_longest_gap(forward))} of it is one gap"
     in_ops = units.duration(in_ops_ns(forward.example))
     return f"; the CPU is in ops for {in_ops} only" if _is_elsewhere(forward) else ""
 
 
-def _advice(forward: Forward) -> str:
+def _advice(forward: Forward, idle: int) -> str:
+    if _longest_gap(forward) >= MOST * idle:
+        return "Look at what the CPU does in that one gap (gpu-gap says what is seen of it)."
     if _is_elsewhere(forward):
         return (
             "Look at what Python does outside of ops (loading data, compiling, waiting): record with stacks."
