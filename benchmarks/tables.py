@@ -87,7 +87,7 @@ def _cell(values: Any, measures: tuple[str, ...]) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:.0f}" if value >= 1000 else f"{value:.3g}" if value < 100 else f"{value:.1f}"
+    return f"{value:.{0 if value >= 1000 else 1 if value >= 10 else 2}f}"
 
 
 def _bold(text: str, really: bool) -> str:
