@@ -172,6 +172,12 @@ class TestAttention:
         q, k = [[2, 4, 16, 8], BF16], [[2, 4, 24, 8], BF16]
         assert uncounted("aten::_scaled_dot_product_flash_attention", q, k, k, "0.", "True")
         assert uncounted("aten::_scaled_dot_product_flash_attention", q, k, k, "0.", None)
+        paged = [[2, 16, 4, 8], BF16], [[99, 16, 4, 8], BF16], [[99, 16, 4, 8], BF16]
+        flash = None, None, "16", "16", "0.", "False", "False", "0.1"
+        assert uncounted("aten::_flash_attention_forward", *paged, *flash)
+        same = [paged[0]] * 3
+        assert uncounted("aten::_flash_attention_forward", *same, *flash, "128", "0")
+        assert not uncounted("aten::_flash_attention_forward", *same, *flash, "-1", "-1")
         ragged = [[33, 4, 8], BF16], [[33, 4, 8], BF16], [[33, 4, 8], BF16], [[4], "int"], [[4], "int"]
         assert uncounted("aten::_flash_attention_forward", *ragged, "16", "16", "0.", "False")
 

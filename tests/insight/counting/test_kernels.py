@@ -63,6 +63,36 @@ class TestSiblings:
         only = {**args, "Concrete Inputs": [*args["Concrete Inputs"][:10], "[False, True, False]"]}
         assert works("aten::convolution_backward", only, TILE_A) == [Work(one, 4 * (512 + 384 + 108))]
 
+    def test_a_layout_in_the_name_of_a_convolution_does_not_hide_it(self) -> None:
+        args = {
+            "Input Dims": [[2, 3, 8, 8], [4, 3, 3, 3], *[[]] * 7],
+            "Input type": ["float"] * 2 + ["Scalar"] * 7,
+            "Concrete Inputs": ["", "", "[1, 1]", "[1, 1]", "[1, 1]", "1", "False", "False", "True"],
+        }
+        fprop = (
+            "void cutlass__5x_cudnn::Kernel<cutlass_tensorop_bf16_s16816fprop_optimized_bf16_256x64_32x4"
+            "_nhwc_align8>(int)"
+        )
+        found = works("aten::cudnn_convolution", args, "void nchwToNhwcKernel<float>(int)", fprop)
+        assert found == [Work(), Work(2 * 2 * 64 * 108, 4 * (384 + 108 + 512))]
+
+    def test_attentions_backward_is_in_the_middle_one_of_three(self) -> None:
+        q = [2, 16, 4, 8]
+        args = {
+            "Input Dims": [*[q] * 5, [2, 4, 16], *[[]] * 6],
+            "Input type": [*[BF16] * 5, "float", "", "", *["Scalar"] * 4],
+            "Concrete Inputs": ["", "", "", "", "", "", "", "", "16", "16", "0.", "False"],
+        }
+        kernels = (
+            "flash_bwd_dot_do_o_kernel",
+            "flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel",
+            "flash_bwd_convert_dq_kernel",
+        )
+        found = works(
+            "aten::_flash_attention_backward", args, *(f"void {name}<int>(int)" for name in kernels)
+        )
+        assert found == [Work(), Work(5 * 2 * 2 * 4 * 16 * 16 * 8, 8 * 2048), Work()]
+
     def test_a_norms_backward_by_the_names_of_its_kernels(self) -> None:
         args = tensors([4, 8], [4, 8], [1], [4], [4], [8])
         kernels = (
@@ -213,9 +243,10 @@ class TestLibraries:
             ("rung::glu_backward", "rung_glu_backward_silu", 3, 5),
             ("LigerGELUMulFunction", "_geglu_tanh_forward_kernel", 2, 3),
             ("LigerSiLUMulFunctionBackward", "_swiglu_backward_kernel", 1, 5),
+            ("_C::fused_add_rms_norm", "void vllm::fused_add_rms_norm_kernel<c10::BFloat16, 8>(int)", 2, 4),
         ],
     )
-    def test_gated_units(self, op_name: str, name: str, given: int, passes: int) -> None:
+    def test_what_passes_over_its_tensors(self, op_name: str, name: str, given: int, passes: int) -> None:
         (found,) = works(op_name, tensors(*[[4, 8]] * given, dtype=BF16), name)
         assert found == Work(nbytes=passes * 64)
 

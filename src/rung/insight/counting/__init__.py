@@ -81,9 +81,8 @@ def _by_kernel(op: str, kernel: str) -> Count | None:
 
 
 _HEAVY = ("gemm", "convolution", "attention")
-_ASIDE = re.compile(
-    r"dot_do_o|convert_dq|bwd_preprocess|combine|reduce|memset|transpose|NHWC|NCHW", re.IGNORECASE
-)
+_ASIDE = re.compile(r"dot_do_o|convert_dq|bwd_preprocess|combine")
+"""What attention's main kernels have before and behind them."""
 
 
 def _is_main(kernel: Kernel, siblings: Sequence[Kernel]) -> bool:

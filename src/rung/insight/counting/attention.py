@@ -21,7 +21,7 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Places:
-    """Where an op has its queries, bias, sequence offsets (of ragged batches) and its causal flag; whether
+    """Where an op has its causal flag, bias, sequence offsets (of ragged batches), output, and window; whether
     heads come before the sequence, as in SDPA, or behind it, as in FlashAttention."""
 
     causal: int
@@ -29,6 +29,7 @@ class _Places:
     offsets: int | None = None
     out: int | None = None
     heads_first: bool = True
+    window: tuple[int, ...] = ()
     causal_means: Callable[[str], bool | None] = {"True": True, "False": False}.get
 
 
@@ -45,8 +46,10 @@ _FORWARD = {
     "aten::_scaled_dot_product_efficient_attention": _Places(6, 3),
     "aten::_scaled_dot_product_cudnn_attention": _Places(6, 3),
     "aten::_scaled_dot_product_fused_attention_overrideable": _Places(5, 3),
-    "aten::_flash_attention_forward": _Places(8, None, 3, heads_first=False),
-    "aten::_efficient_attention_forward": _Places(9, 3, 4, heads_first=False, causal_means=_mask_type),
+    "aten::_flash_attention_forward": _Places(8, None, 3, heads_first=False, window=(11, 12)),
+    "aten::_efficient_attention_forward": _Places(
+        9, 3, 4, heads_first=False, window=(13,), causal_means=_mask_type
+    ),
     "aten::_cudnn_attention_forward": _Places(10, 3, 4),
 }
 _BACKWARD = {
@@ -55,8 +58,10 @@ _BACKWARD = {
     "aten::_scaled_dot_product_efficient_attention_backward": _Places(11, 4, None, 5),
     "aten::_scaled_dot_product_cudnn_attention_backward": _Places(14, 8, 9, 4),
     "aten::_scaled_dot_product_fused_attention_overrideable_backward": _Places(13, 4, 8, 6),
-    "aten::_flash_attention_backward": _Places(11, None, 6, 4, heads_first=False),
-    "aten::_efficient_attention_backward": _Places(14, 4, 6, 5, heads_first=False, causal_means=_mask_type),
+    "aten::_flash_attention_backward": _Places(11, None, 6, 4, heads_first=False, window=(15, 16)),
+    "aten::_efficient_attention_backward": _Places(
+        14, 4, 6, 5, heads_first=False, window=(18,), causal_means=_mask_type
+    ),
     "aten::_cudnn_attention_backward": _Places(14, 8, 9, 4),
 }
 
@@ -86,19 +91,27 @@ def _backward(call: Call) -> Demand | None:
 
 
 def _products(call: Call, places: _Places, tensors: list[Tensor] | None) -> tuple[int, int] | None:
-    """FLOP of queries times keys, and of weights times values; None for ragged batches."""
+    """FLOP of queries times keys, and of weights times values; None for ragged batches, paged keys,
+    windows."""
     causal = places.causal_means(call.text(places.causal))
     ragged = places.offsets is not None and any(t.numel for t in call.some(places.offsets))
-    if tensors is None or causal is None or ragged or any(len(t.shape) != 4 for t in tensors):
+    windowed = any(call.text(at) not in ("", "None", "-1") for at in places.window)
+    if tensors is None or causal is None or ragged or windowed or any(len(t.shape) != 4 for t in tensors):
         return None
-    (batch, heads, rows, width), (_, _, columns, _), (*_, out_width) = (
-        t.shape if places.heads_first else (t.shape[0], t.shape[2], t.shape[1], t.shape[3]) for t in tensors
-    )
+    q, k, v = (t.shape if places.heads_first else _heads_first(t.shape) for t in tensors)
+    (batch, heads, rows, width), (_, key_heads, columns, _) = q, k
+    if k[:3] != v[:3] or k[0] != batch or k[3] != width or not key_heads or heads % key_heads:
+        return None
     if causal and rows != columns:
         return None  # which corner the mask starts from differs from library to library
     seen = batch * heads * rows * columns
     halves = 2 if causal else 1
-    return 2 * seen * width // halves, 2 * seen * out_width // halves
+    return 2 * seen * width // halves, 2 * seen * v[3] // halves
+
+
+def _heads_first(shape: Shape) -> Shape:
+    """[batch, sequence, heads, width] as SDPA has it."""
+    return (shape[0], shape[2], shape[1], shape[3])
 
 
 COUNTS: dict[str, Count] = {**dict.fromkeys(_FORWARD, _forward), **dict.fromkeys(_BACKWARD, _backward)}

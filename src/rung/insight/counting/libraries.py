@@ -1,4 +1,4 @@
-"""Kernels of Rung and of Liger, by what their own sources read and write."""
+"""Kernels of Rung, of Liger and of vLLM, by what their own sources read and write."""
 
 from __future__ import annotations
 
@@ -53,4 +53,11 @@ BY_KERNEL: tuple[tuple[str, str, Count], ...] = (
         r"_rms_norm_forward_kernel",
         partial(passes, reads=(0,), writes=(0,), weights=(1,)),
     ),
+    (
+        r"_C::fused_add_rms_norm",
+        r"fused_add_rms_norm",
+        partial(passes, reads=(0, 1), writes=(0, 1), weights=(2,)),
+    ),
+    (r"_C::rms_norm", r"rms_norm_kernel", partial(passes, reads=(1,), writes=(0,), weights=(2,))),
+    (r"_C::silu_and_mul", r"act_and_mul_kernel", partial(passes, reads=(1,), writes=(0,))),
 )
