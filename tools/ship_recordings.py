@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from contextlib import redirect_stdout
 from pathlib import Path
 
@@ -55,7 +56,9 @@ def main() -> None:
             started = time.monotonic()
             scene = {**COLD, **WARM, **TIMED}[name]
             said = Path(folder, "said.json")
-            code = (_alone if name in COLD else _here)([*scene, "--device", options.device], Path(folder), said)
+            code = (_alone if name in COLD else _here)(
+                [*scene, "--device", options.device], Path(folder), said
+            )
             failed += [name] if code else []
             print(f"{name}: exit {code}, {time.monotonic() - started:.0f} s", flush=True)
             if name in TIMED and not code:
@@ -76,7 +79,11 @@ def _here(scene: list[str], folder: Path, said: Path) -> int:
 
     sys.argv = ["rung", "climb", *scene]  # a recording says how it was made
     with said.open("w") as output, redirect_stdout(output):
-        return run(["climb", *scene, "--json", "--out", str(folder / "traces")])
+        try:
+            return run(["climb", *scene, "--json", "--out", str(folder / "traces")])
+        except Exception:
+            traceback.print_exc()  # the other scenes are worth having all the same
+            return 1
 
 
 def _place_traces(traces: Path, target: Path) -> None:

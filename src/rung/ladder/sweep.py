@@ -49,8 +49,8 @@ class Regime:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """`points` over `values` of one `parameter`, the others being `parameters`; where a variant's kernels came
-    from, what was left out and why."""
+    """`points` over `values` of one `parameter`, the others being `parameters`; where some variants' kernels
+    came from, what was left out and why."""
 
     rung: str
     parameter: str
