@@ -197,14 +197,14 @@ class TestFusedByCompiler:
         found = the_one("fused-by-compiler", recorded("03_mlp_compile"))
         (fused,) = found.evidence["kernels"]
         assert (fused["ops"], fused["count"]) == (["_unsafe_view", "gelu", "mul"], 1)
-        assert (
-            found.title == "1 kernel is the compiler's (18 % of the GPU time): view + gelu + mul in 37.7 µs"
+        assert found.title == (
+            "the compiler merged ops into 1 kernel (18 % of the GPU time): view + gelu + mul in 37.7 µs"
         )
 
     def test_on_a_cpu(self) -> None:
         fused = [annotation("fwd", 0, 50), op("graph_0_cpp_fused__unsafe_view_gelu_mul_0", 1, 20)]
         assert the_one("fused-by-compiler", read(*fused, device=None)).title == (
-            "1 kernel is the compiler's: view + gelu + mul in 20.0 µs"
+            "the compiler merged ops into 1 kernel: view + gelu + mul in 20.0 µs"
         )
 
     def test_a_kernel_of_one_op_merged_nothing(self) -> None:

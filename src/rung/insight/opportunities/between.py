@@ -37,9 +37,16 @@ def attentions(at: Setting) -> Iterator[Opportunity]:
         if (first.batch, first.m, first.n) != (second.batch, second.m, second.k):
             continue
         inner = kernels(at.forward, scores, values)
-        if any(at.rows[i].kind == "softmax" for i in inner):
+        if _is_softmax(at, inner):
             who = "torch.nn.functional.scaled_dot_product_attention"
             yield opportunity(at, "attention", "attention", [scores, *inner, values], who)
+
+
+def _is_softmax(at: Setting, inner: list[int]) -> bool:
+    """One softmax and what scales, masks or drops scores; a loss has a log_softmax between its products."""
+    found = [base(at.rows[i].op) for i in inner if at.rows[i].kind == "softmax"]
+    others = {at.rows[i].kind for i in inner} - {"softmax", "pointwise"}
+    return len(found) == 1 and "log" not in found[0] and not others
 
 
 def _products(at: Setting) -> list[int]:

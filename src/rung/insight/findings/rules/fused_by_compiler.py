@@ -31,9 +31,9 @@ def _sighting(forward: Forward, fused: Sequence[WorkRow]) -> Sighting:
     more = [units.count(len(ranked) - SHOWN, "other")] if len(ranked) > SHOWN else []
     share = spent_ns(fused) / forward.gpu_busy_ns.median if forward.gpu_busy_ns.median else 0.0
     of_gpu = f" ({units.percent(min(share, 1.0))} of the GPU time)" if share and measured else ""
-    verb = "kernel is" if len(fused) == 1 else "kernels are"
+    told = "; ".join(said + more)
     return Sighting(
-        title=f"{len(fused)} {verb} the compiler's{of_gpu}: {'; '.join(said + more)}",
+        title=f"the compiler merged ops into {units.count(len(fused), 'kernel')}{of_gpu}: {told}",
         advice="Nothing to do: what these ops passed to one another no longer goes through memory.",
         forward=forward,
         evidence={

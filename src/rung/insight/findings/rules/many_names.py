@@ -46,7 +46,8 @@ def _longest_walk(forward: Forward) -> tuple[Op, list[str]] | None:
         row, op = forward.rows[i], trace.ops.at(outer[i])
         if row.kind != "gemm" or not alone[i] or op is None or row.path in seen:
             continue
-        seen[row.path] = op, list(dict.fromkeys(name.removeprefix("aten::") for name in _names_inside(op)))
+        inside = dict.fromkeys(name.removeprefix("aten::") for name in _names_inside(op) if name != op.name)
+        seen[row.path] = op, list(inside)
     longest = max(seen.values(), key=lambda found: len(found[1]), default=None)
     return longest if longest and len(longest[1]) >= FEW else None
 
