@@ -113,6 +113,6 @@ def _chapter(chapter: Chapter) -> Iterator[RenderableType]:
     points = chapter.roofline.points
     few = len(forward.rows) <= MANY
     listed = kernels.in_order(forward.rows, doubtful, chapter.weights, points)
-    yield listed if few else kernels.gathered(forward.rows, points=points)
+    yield listed if few else kernels.gathered(forward.rows, points=points, weights=chapter.weights)
     for sentence in (*(() if doubtful else (chapter.bound.sentence,)), *chapter.remarks):
         yield point(sentence)

@@ -88,20 +88,24 @@ def _time(row: WorkRow, doubtful: Container[str]) -> str:
     return f"{'~' if row.name in doubtful else ''}{units.duration(row.dur_ns.median)}"
 
 
-def gathered(rows: Sequence[WorkRow], limit: int = 20, points: Sequence[Point] = ()) -> Table:
+def gathered(
+    rows: Sequence[WorkRow], limit: int = 20, points: Sequence[Point] = (), weights: Sequence[str] = ()
+) -> Table:
     """One line a kernel name, dearest first: how often it ran, its share of the GPU time, and of the device's
-    ceiling where `points` tell."""
+    ceiling where `points` tell; the weights it works with, where known."""
     groups: dict[str, list[int]] = {}
     for i, row in enumerate(rows):
         groups.setdefault(row.name, []).append(i)
     total = sum(row.dur_ns.median for row in rows) or 1
     ranked = sorted(groups.values(), key=lambda group: -_spent(rows, group))
     reached = any(_reached([point]) for point in points)
-    headings = ("times", "kernel", "kind", "op", "time in all", "share", *([REACHED] if reached else []))
+    op = "op and weights" if any(weights) else "op"
+    headings = ("times", "kernel", "kind", op, "time in all", "share", *([REACHED] if reached else []))
     made = table(*headings, right=(0, 4, 5, 6))
     for group in ranked[:limit]:
         first = rows[group[0]]
-        told = (names.short(first.decoded), first.kind, _ops([rows[i] for i in group]))
+        ops = f"{_ops([rows[i] for i in group])} {_some([weights[i] for i in group] if weights else [])}"
+        told = (names.short(first.decoded), first.kind, ops.strip())
         more = [_reached([points[i] for i in group])] if reached else []
         made.add_row(str(len(group)), *map(plain, told), *_time_and_share(rows, group, total), *more)
     rest = [i for group in ranked[limit:] for i in group]
@@ -109,6 +113,12 @@ def gathered(rows: Sequence[WorkRow], limit: int = 20, points: Sequence[Point] =
         others = f"{len(ranked) - limit} other names"
         made.add_row(str(len(rest)), others, "", "", *_time_and_share(rows, rest, total))
     return made
+
+
+def _some(weights: Sequence[str], limit: int = 4) -> str:
+    """`q, k, v, o`, the first of them where there are many."""
+    known = list(dict.fromkeys(weight for weight in weights if weight))
+    return ", ".join([*known[:limit], *(["..."] if len(known) > limit else [])])
 
 
 def _ops(rows: Sequence[WorkRow]) -> str:
