@@ -21,8 +21,8 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Places:
-    """Where an op has its causal flag, bias, sequence offsets (of ragged batches), output, and window; whether
-    heads come before the sequence, as in SDPA, or behind it, as in FlashAttention."""
+    """Where an op has its causal flag, bias, offsets of ragged batches, output, window; whether heads come
+    before the sequence, as in SDPA, or behind it, as in FlashAttention."""
 
     causal: int
     bias: int | None = None
