@@ -2,8 +2,8 @@
 
     python tools/ship_recordings.py h200 [--into src/rung/ladder/recordings] [--only mlp,mlp-train]
 
-What is recorded cold is climbed in a process of its own, so that cold is cold; the rest shares one. A scene is
-put in its place as soon as it is there, traces only: tables stay behind.
+What is recorded cold is climbed in a process of its own, so that cold is cold; the rest shares one. A scene
+is put in its place as soon as it is there, traces only: tables stay behind.
 """
 
 from __future__ import annotations
