@@ -95,7 +95,9 @@ def _refuse_sizes(asked: Asked) -> None:
     from rung.errors import UsageError
 
     if asked.sizes:
-        raise UsageError(f"{asked.rung.name} was timed with its own sizes; for others leave --recorded out.")
+        raise UsageError(
+            f"{asked.rung.name} was timed with its usual sizes; for others leave --recorded out."
+        )
 
 
 def _show(json: bool, as_json: dict[str, Any], page: Iterable[Any]) -> None:

@@ -11,7 +11,7 @@ import msgspec
 from rung.errors import UsageError
 from rung.ladder.climb import TRAIN
 from rung.ladder.shapes import Shape, Shapes
-from rung.ladder.shipped import RECORDINGS
+from rung.ladder.shipped import RECORDINGS, collections
 from rung.ladder.sweep import Sweep
 from rung.ladder.values import Rung
 
@@ -46,10 +46,13 @@ def recorded_shapes(rung: Rung, collection: str, shapes: Sequence[Shape], train:
 
 
 def _load(rung: Rung, collection: str, name: str, train: bool, kind: type[Kind]) -> Kind:
+    if collection not in collections():
+        raise UsageError(f"there are no recordings {collection!r}: give {', '.join(collections())}.")
     home = RECORDINGS / collection
-    path = home / (rung.name + (TRAIN if train else "")) / name
+    scene = rung.name + (TRAIN if train else "")
+    path = home / scene / name
     if not path.is_file():
         there = sorted(str(p.parent.relative_to(home)) for p in Path(home).glob(f"*/{name}"))
         has = f"it has {', '.join(there)}" if there else "it has none at all"
-        raise UsageError(f"there is no {path.stem} of {rung.name} in {collection}; {has}.")
+        raise UsageError(f"there is no {path.stem} of {scene} in {collection}; {has}.")
     return msgspec.json.decode(path.read_bytes(), type=kind)
