@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
-from rung.glu import few_rules, portable
+from rung.glu import few_rules, memory, portable
 from rung.glu.devices import chip, dependent_launch, kind_of
+from rung.glu.memory import Make
 from rung.glu.operands import arrange, precision
 from rung.glu.views import device_index, fold, vector_width
 
@@ -20,15 +21,15 @@ LINE = 128
 
 
 class Plan(NamedTuple):
-    """Both kernels prepared, the shape of y, and the bytes of scratch memory: h, then from its byte on each
-    of the parts of a split sum and the counters."""
+    """Both kernels and both allocations prepared. The scratch memory holds h, then from its byte on each the
+    parts of a split sum and the counters."""
 
     gate_up: Launch
     down: Launch
     address: Callable[[torch.Tensor], Any]
     beyond: Callable[[Any, int], Any]
-    shape: tuple[int, ...]
-    bytes: int
+    y: Make
+    scratch: Make
     parts: int
     counters: int
 
@@ -44,8 +45,7 @@ class Plan(NamedTuple):
     ) -> torch.Tensor:
         """y, in memory of its own."""
         address = self.address
-        y = x.new_empty(self.shape)
-        scratch = torch.empty(self.bytes, dtype=torch.uint8, device=x.device)
+        y, scratch = self.y(), self.scratch()
         hidden, to = address(scratch), address(y)
         counters = self.beyond(hidden, self.counters)
         self.gate_up(
@@ -105,8 +105,8 @@ def plan(
         ),
         address,
         beyond,
-        (*x.shape[:-1], columns),
-        h_bytes + part_bytes + _whole_lines(4 * counters),
+        memory.prepare((*x.shape[:-1], columns), x.dtype, x.device),
+        memory.prepare((h_bytes + part_bytes + _whole_lines(4 * counters),), torch.uint8, x.device),
         h_bytes,
         h_bytes + part_bytes,
     )

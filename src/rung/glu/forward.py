@@ -34,9 +34,11 @@ class Plan(NamedTuple):
 def key(tensors: tuple[Any, ...], activation: str, rounding: str) -> Hashable:
     """Where the plan is kept for x, three weights, three biases or None."""
     x, gate_weight, up_weight, down_weight, gate_bias, up_bias, down_bias = tensors
-    last = None if down_bias is None else plans.of(down_bias)
-    first = (x, gate_weight, up_weight, gate_bias, up_bias)
-    return plans.key(*first, plans.of(down_weight), last, activation, rounding)
+    return plans.key(
+        x, gate_weight, up_weight, gate_bias, up_bias,
+        down_weight.shape, down_weight.stride(), down_weight.dtype, down_weight.device,
+        down_weight.data_ptr() & 15, None if down_bias is None else plans.of(down_bias), activation, rounding,
+    )  # fmt: skip
 
 
 def glu_mlp(

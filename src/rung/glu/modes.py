@@ -20,9 +20,9 @@ def ordinary(needed: tuple[Any, ...], biases: tuple[Any, ...] = ()) -> bool:
         and _TENSORS.issuperset(map(type, needed))
         and _PLAIN.issuperset(map(type, biases))
         and (needed[0].is_cuda or INTERPRETED)
-        and not needs_grad(*needed, *biases)
+        and not (torch.is_grad_enabled() and needs_grad(*needed, *biases))
         and not torch._C._is_any_autocast_enabled()
-        and not transformed()
+        and torch._C._functorch.peek_interpreter_stack() is None
         and not torch.autograd._profiler_enabled()
         and not torch._C._len_torch_dispatch_stack()
     )

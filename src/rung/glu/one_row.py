@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
-from rung.glu import few_rules
+from rung.glu import few_rules, memory
 from rung.glu.devices import chip, dependent_launch
+from rung.glu.memory import Make
 from rung.glu.operands import arrange, biases
 from rung.glu.views import device_index, vector_width
 
@@ -17,13 +18,13 @@ if TYPE_CHECKING:
 
 
 class Plan(NamedTuple):
-    """Both kernels prepared; the shapes of h and y."""
+    """Both kernels and both allocations prepared."""
 
     gate_up: Launch
     down: Launch
     address: Callable[[torch.Tensor], Any]
-    hidden: tuple[int, ...]
-    shape: tuple[int, ...]
+    hidden: Make
+    y: Make
 
     def run(
         self,
@@ -37,8 +38,7 @@ class Plan(NamedTuple):
     ) -> torch.Tensor:
         """y, in memory of its own."""
         address = self.address
-        y = x.new_empty(self.shape)
-        h = x.new_empty(self.hidden)
+        y, h = self.y(), self.hidden()
         hidden, to = address(h), address(y)
         self.gate_up(
             address(x), address(gate_weight), address(up_weight),
@@ -98,4 +98,7 @@ def plan(
             *(down_weight.stride(1), int(down_bias is not None)),
         ),
     )
-    return Plan(gate_up, down, address, (hidden_features,), (*x.shape[:-1], out_features))
+    hidden = memory.prepare((hidden_features,), dtype, x.device)
+    return Plan(
+        gate_up, down, address, hidden, memory.prepare((*x.shape[:-1], out_features), dtype, x.device)
+    )

@@ -6,7 +6,7 @@ weights may be swapped, moved or changed in place between calls. Looking one up 
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import torch
@@ -18,6 +18,9 @@ MOST = 4096
 
 _PLANS: dict[Hashable, Any] = {}
 
+find: Callable[[Hashable], Any] = _PLANS.get
+"""The plan kept for a key, or None."""
+
 
 def key(x: Any, gate: Any, up: Any, gate_bias: Any, up_bias: Any, *options: Hashable) -> Hashable:
     """All that the gate-up kernels' checks and rules look at."""
@@ -26,18 +29,13 @@ def key(x: Any, gate: Any, up: Any, gate_bias: Any, up_bias: Any, *options: Hash
         x.shape, x.stride(), x.dtype, x.device, gate.shape, gate.stride(), gate.dtype, gate.device,
         up.shape, up.stride(), up.dtype, up.device, (a | b | c) & 15, b == c,
         None if gate_bias is None else of(gate_bias), None if up_bias is None else of(up_bias),
-        x.dtype is torch.float32 and kind_of(x.dtype), options,
+        x.dtype is torch.float32 and kind_of(x.dtype), *options,
     )  # fmt: skip
 
 
 def of(tensor: torch.Tensor) -> Hashable:
     """All that checks and rules look at in one tensor."""
     return tensor.shape, tensor.stride(), tensor.dtype, tensor.device, tensor.data_ptr() & 15
-
-
-def find(where: Hashable) -> Any:
-    """The plan kept there, or None."""
-    return _PLANS.get(where)
 
 
 def keep(where: Hashable, plan: Any) -> Any:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import torch
 
-from rung.glu import plans, reference
+from rung.glu import memory, plans, reference
 from rung.glu.devices import why_no_kernel
+from rung.glu.memory import Make
 from rung.glu.views import device_index, lines, vector_width
 
 if TYPE_CHECKING:
@@ -20,15 +21,19 @@ BLOCK = 1024
 
 
 class Plan(NamedTuple):
-    """A prepared kernel, and whether its inputs have to be copied to rows it can walk."""
+    """A prepared kernel, what makes its outputs, and whether its inputs have to be copied first."""
 
     launch: Launch
     address: Callable[[torch.Tensor], Any]
+    make: Make
     copied: bool
 
-    def run(self, inputs: tuple[torch.Tensor, ...], outputs: tuple[torch.Tensor, ...]) -> None:
+    def run(self, *inputs: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        """One output fewer than inputs."""
         seen = lines(*inputs) if self.copied else inputs
+        outputs = tuple([self.make() for _ in inputs[1:]])
         self.launch(*map(self.address, seen), *map(self.address, outputs))
+        return outputs
 
 
 def glu(gate: torch.Tensor, up: torch.Tensor, activation: str) -> torch.Tensor:
@@ -36,7 +41,7 @@ def glu(gate: torch.Tensor, up: torch.Tensor, activation: str) -> torch.Tensor:
     if why_no_kernel(gate.device, gate.dtype) or not gate.numel():
         return reference.glu(gate, up, activation)
     plan = planned("GLU", activation, gate, up) or _plan("GLU", activation, gate, up)
-    return run(plan, gate, up)
+    return plan.run(gate, up)[0]
 
 
 def glu_backward(
@@ -47,16 +52,8 @@ def glu_backward(
         return reference.glu_backward(grad, gate, up, activation)
     inputs = (grad, gate, up)
     plan = planned("GLU_BACKWARD", activation, *inputs) or _plan("GLU_BACKWARD", activation, *inputs)
-    outputs = (gate.new_empty(gate.shape), gate.new_empty(gate.shape))
-    plan.run(inputs, outputs)
-    return outputs
-
-
-def run(plan: Plan, gate: torch.Tensor, up: torch.Tensor) -> torch.Tensor:
-    """act(gate) * up by its plan."""
-    out = gate.new_empty(gate.shape)
-    plan.run((gate, up), (out,))
-    return out
+    grad_gate, grad_up = plan.run(*inputs)
+    return grad_gate, grad_up
 
 
 def planned(kernel: str, activation: str, *inputs: torch.Tensor) -> Plan | None:
@@ -79,9 +76,9 @@ def _plan(kernel: str, activation: str, *inputs: torch.Tensor) -> Plan:
         Spec(dtype, width > 1, (activation, width, BLOCK), 4, 1),
         device_index(seen[0]),
         rows * -(-columns // BLOCK),
-        (dtype,) * (2 * len(seen) - 1),  # one output fewer than inputs
+        (dtype,) * (2 * len(seen) - 1),
         (columns // width, *(tensor.stride(0) // width for tensor in seen)),
     )
     copied = any(a.data_ptr() != b.data_ptr() for a, b in zip(inputs, seen, strict=True))
-    plan = Plan(launch, address, copied)
+    plan = Plan(launch, address, memory.prepare(tuple(inputs[0].shape), dtype, inputs[0].device), copied)
     return cast(Plan, plans.keep(_key(kernel, activation, inputs), plan))
