@@ -80,7 +80,7 @@ class TestProspects:
             region.gpu_busy_ns - (65_887 + 1_568 - moved), abs=20
         )
         assert region.outlook == (
-            "It would take 224 µs with memory at full bandwidth and 212 µs with arithmetic at its peak."
+            "It would take 224 µs with memory at full bandwidth, or 212 µs with arithmetic at its peak."
         )
 
     def test_an_unknown_device_promises_nothing(self) -> None:

@@ -9,9 +9,9 @@ from typing import Literal, TypeVar
 
 from rung import names, units
 from rung.insight.compare import Comparison, Fusion, rows_of, unfused
+from rung.insight.findings.activity import in_ops_ns
 from rung.insight.findings.case import Case
 from rung.insight.findings.compiled import REGION
-from rung.insight.findings.timeline import alike, in_ops_ns
 from rung.insight.forward import WorkRow
 from rung.insight.spread import Spread, spread
 from rung.names.dtypes import dtype_of
@@ -196,7 +196,7 @@ def on_the_cpu(a: Case, b: Case) -> list[Culprit]:
 def _of_ops(case: Case) -> dict[str, Spread]:
     """By name, how long the outermost ops of one forward take."""
     forward = case.forwards[0]
-    spent = [_in_ops(region) for region in alike(forward, case.instances(forward))]
+    spent = [_in_ops(region) for region in case.alike(forward)]
     return {
         name: spread(one.get(name, 0) for one in spent) for name in dict.fromkeys(n for s in spent for n in s)
     }

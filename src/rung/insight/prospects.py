@@ -40,7 +40,7 @@ class Prospects:
             for what, ns in known
             if ns is not None and ns < (1 - WORTH) * self.gpu_work_ns
         ]
-        return f"It would take {units.listing(told)}." if told else ""
+        return f"It would take {', or '.join(told)}." if told else ""
 
 
 LAUNCHES, WORTH = 0.1, 0.02

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 import numpy as np
 
-from rung.insight.forward import Forward
 from rung.trace import Region, Trace
 from rung.trace.intervals import union_ns
-from rung.trace.tables import Ints
+from rung.trace.tables import Bools, Ints
 
 WAITS = re.compile(r"\w*Synchronize\w*|synchronize\w*")
 """`cudaDeviceSynchronize`, `cudaStreamSynchronize`, `hipEventSynchronize`, `cuCtxSynchronize`, ..."""
@@ -19,6 +19,75 @@ ALLOCATES = re.compile(r"(cuda|hip|cu)(Malloc|Free|HostAlloc|MemAlloc|MemFree|Me
 LOADS = re.compile(
     r"Runtime Triggered Module Loading|Lazy Function Loading|(cu|hip)(Module|Library)Load\w*|hipRegister\w*"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """When the devices of a trace work, whoever's work it is; times in ns.
+
+    `start` are the starts of all timed work, `reached` the latest end up to each, `busy` the time that any
+    work ran until then.
+    """
+
+    trace: Trace
+    start: Ints
+    reached: Ints
+    busy: Ints
+
+    def busy_until(self, time: int) -> int:
+        """How long any device worked before a moment."""
+        last = int(np.searchsorted(self.start, time, side="right")) - 1
+        return int(self.busy[last]) - max(int(self.reached[last]) - time, 0) if last >= 0 else 0
+
+    def busy_between(self, start: int, end: int) -> int:
+        """How long any device worked in a stretch of time."""
+        return self.busy_until(end) - self.busy_until(start)
+
+    def idle_before(self, rows: Ints) -> Ints:
+        """How long the devices idle before each of some timed work; 0 before the first of the trace."""
+        return np.where(rows > 0, np.maximum(self.start[rows] - self.reached[rows - 1], 0), 0)
+
+    def gaps(self, region: Region) -> Ints:
+        """The same before each piece of a region's work; 0 before its first, and before what has no time."""
+        rows = region.work.rows
+        idle, timed = np.zeros(len(rows), dtype=np.int64), rows < len(self.start)
+        idle[timed] = self.idle_before(rows[timed])
+        idle[:1] = 0
+        return idle
+
+    def busy_for_others_ns(self, region: Region) -> int:
+        """How long the devices work for other regions while one is open and until its own work is done."""
+        table, rows = self.trace.tables.kernels, region.work.rows
+        done = int((table.start_ns[rows] + table.dur_ns[rows]).max(initial=0))
+        end = max(region.start_ns + region.cpu_ns, done)
+        return max(self.busy_between(region.start_ns, end) - region.gpu_busy_ns, 0)
+
+
+def activity(trace: Trace) -> Activity:
+    """Look at all device work of a trace at once. Untimed work is left out: it comes last in the table."""
+    table = trace.tables.kernels
+    start = table.start_ns[table.timed]
+    end = start + table.dur_ns[table.timed]
+    reached = np.maximum.accumulate(end)
+    before = np.append(start[:1], reached[:-1])
+    return Activity(trace, start, reached, np.cumsum(np.maximum(end - np.maximum(start, before), 0)))
+
+
+def at_edges(trace: Trace) -> Bools:
+    """Which of `tables.calls` come before the first launch or after the last one, with no op around them: the
+    profiler waits so where its window begins and ends."""
+    calls, launches = trace.tables.calls, trace.tables.launches.start_ns
+    start = calls.start_ns
+    inside = (start > launches.min()) & (start < launches.max()) if len(launches) else start < 0
+    outside: Bools = ~inside & (calls.op < 0)
+    return outside
+
+
+def named(trace: Trace, wanted: re.Pattern[str]) -> Bools:
+    """Which of `tables.calls` have a name that matches as a whole; each name is looked at once."""
+    names = trace.tables.calls.name
+    known = {name: wanted.fullmatch(name) is not None for name in set(names)}
+    return np.array([known[name] for name in names], dtype=bool)
 
 
 def calls(region: Region, wanted: re.Pattern[str]) -> Ints:
@@ -35,63 +104,10 @@ def spent_ns(trace: Trace, rows: Ints) -> int:
     return union_ns(table.start_ns[rows], table.start_ns[rows] + table.dur_ns[rows])
 
 
-def busy_between(trace: Trace, start: int, end: int) -> int:
-    """How long any device worked in a stretch of time."""
-    table = trace.tables.kernels
-    first = np.maximum(table.start_ns[table.timed], start)
-    last = np.minimum((table.start_ns + table.dur_ns)[table.timed], end)
-    there = last > first
-    return union_ns(first[there], last[there])
-
-
-def alike(forward: Forward, instances: list[Region]) -> list[Region]:
-    """The instances that ran what the forward's rows list."""
-    name = forward.example.trace.tables.kernels.name
-    wanted = [name[row] for row in forward.example.work.rows.tolist()]
-    return [one for one in instances if [name[row] for row in one.work.rows.tolist()] == wanted]
-
-
-def gaps(region: Region) -> Ints:
-    """How long the device idles before each piece of a region's work, whoever's work it could do; 0 before
-    the first of the region, and where it does not idle."""
-    table, rows = region.trace.tables.kernels, region.work.rows
-    idle = np.where(table.timed[rows], _idle_before(region.trace)[rows], 0)
-    idle[:1] = 0
-    return idle
-
-
-def _idle_before(trace: Trace) -> Ints:
-    """The same for all work of the trace."""
-    table = trace.tables.kernels
-    end = np.maximum.accumulate(table.start_ns + table.dur_ns)
-    idle = np.zeros(len(end), dtype=np.int64)
-    idle[1:] = np.maximum(table.start_ns[1:] - end[:-1], 0)
-    return idle
-
-
-def others_busy_ns(region: Region) -> int:
-    """How long the device works for other regions while this one is open and until its own work is done."""
-    table, rows = region.trace.tables.kernels, region.work.rows
-    end = max(
-        region.start_ns + region.cpu_ns, int((table.start_ns[rows] + table.dur_ns[rows]).max(initial=0))
-    )
-    return max(busy_between(region.trace, region.start_ns, end) - region.gpu_busy_ns, 0)
-
-
 def in_ops_ns(region: Region) -> int:
     """How long the CPU is inside any op of a region."""
     ops, rows = region.trace.tables.ops, region.ops.rows
     return union_ns(ops.start_ns[rows], ops.start_ns[rows] + ops.dur_ns[rows])
-
-
-def at_edge(trace: Trace, call: int) -> bool:
-    """Whether a call (a row of `tables.calls`) comes before the first launch or after the last one, with no
-    op around it: the profiler waits so where its window begins and ends."""
-    calls, launches = trace.tables.calls, trace.tables.launches.start_ns
-    start = calls.start_ns[call]
-    return bool(
-        calls.op[call] < 0 and not (launches.min(initial=start + 1) < start < launches.max(initial=-1))
-    )
 
 
 def meanwhile(trace: Trace, start: int, end: int) -> tuple[str, int] | None:

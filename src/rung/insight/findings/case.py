@@ -7,6 +7,7 @@ from functools import cached_property
 
 from rung.insight.bound import Bound, bound
 from rung.insight.ceilings import Ceiling, ceiling_of
+from rung.insight.findings.activity import Activity, activity
 from rung.insight.forward import Forward, forward, instances, is_drawn, region_names
 from rung.insight.opportunities import Opportunity, opportunities
 from rung.insight.roofline import Roofline, roofline
@@ -45,9 +46,32 @@ class Case:
         """What limits each forward, in the same order."""
         return tuple(map(bound, self.forwards, self.rooflines))
 
+    @cached_property
+    def activity(self) -> Activity:
+        """When the devices work."""
+        return activity(self.trace)
+
     def instances(self, one: Forward) -> list[Region]:
         """The instances that a forward was laid together from."""
-        return instances(self.trace, one.region, self.step)
+        return self._instances[one.region]
+
+    def alike(self, one: Forward) -> list[Region]:
+        """Those of them that ran what the forward's rows list."""
+        return self._alike[one.region]
+
+    @cached_property
+    def _instances(self) -> dict[str, list[Region]]:
+        return {one.region: instances(self.trace, one.region, self.step) for one in self.forwards}
+
+    @cached_property
+    def _alike(self) -> dict[str, list[Region]]:
+        return {one.region: _alike(one, self.instances(one)) for one in self.forwards}
+
+
+def _alike(forward: Forward, regions: list[Region]) -> list[Region]:
+    name = forward.example.trace.tables.kernels.name
+    wanted = [name[row] for row in forward.example.work.rows.tolist()]
+    return [one for one in regions if [name[row] for row in one.work.rows.tolist()] == wanted]
 
 
 def examine(

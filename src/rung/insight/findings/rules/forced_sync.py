@@ -9,14 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from rung import units
-from rung.insight.findings.activity import WAITS, alike, at_edge, calls, spent_ns
+from rung.insight.findings.activity import WAITS, at_edges, named, spent_ns
 from rung.insight.findings.case import Case
 from rung.insight.findings.finding import Sighting
 from rung.insight.findings.rule import Rule
 from rung.insight.forward import Forward
 from rung.insight.spread import spread
 from rung.trace import Region, Trace
-from rung.trace.tables import Ints
+from rung.trace.tables import Bools, Ints
 
 WORTH = 0.01
 """Share of the wall time that the waits have to take."""
@@ -32,29 +32,26 @@ class _Waiting:
 
 
 def find(case: Case) -> Iterator[Sighting]:
-    for forward in case.forwards:
-        found = [_waiting(one) for one in alike(forward, case.instances(forward))]
+    waits = named(case.trace, WAITS) & ~at_edges(case.trace)
+    for forward in case.forwards if waits.any() else ():
+        found = [_waiting(case, one, waits) for one in case.alike(forward)]
         times = spread(len(one.calls) for one in found).median
         wait = spread(one.wait_ns for one in found).median
         if times and wait >= WORTH * forward.wall_ns.median:
             yield _sighting(case.trace, forward, found, times)
 
 
-def _waiting(region: Region) -> _Waiting:
-    rows = calls(region, WAITS)
-    rows = rows[[not at_edge(region.trace, row) for row in rows.tolist()]]
-    return _Waiting(rows, spent_ns(region.trace, rows), _idle_behind(region.trace, rows))
+def _waiting(case: Case, region: Region, waits: Bools) -> _Waiting:
+    rows = case.trace.tables.regions.calls.of(region.row)
+    rows = rows[waits[rows]]
+    return _Waiting(rows, spent_ns(case.trace, rows), _idle_behind(case, rows))
 
 
-def _idle_behind(trace: Trace, rows: Ints) -> int:
+def _idle_behind(case: Case, rows: Ints) -> int:
     """How long the GPU has nothing to do from the end of each wait to its next work."""
-    table = trace.tables.kernels
-    start = table.start_ns[table.timed]
-    done = np.maximum.accumulate(start + table.dur_ns[table.timed]) if len(start) else start
-    ends = (trace.tables.calls.start_ns + trace.tables.calls.dur_ns)[rows]
-    after = np.unique(np.searchsorted(start, ends))
-    after = after[(after > 0) & (after < len(start))]
-    return int(np.maximum(start[after] - done[after - 1], 0).sum())
+    table, start = case.trace.tables.calls, case.activity.start
+    after = np.unique(np.searchsorted(start, (table.start_ns + table.dur_ns)[rows]))
+    return int(case.activity.idle_before(after[after < len(start)]).sum())
 
 
 def _sighting(trace: Trace, forward: Forward, found: list[_Waiting], times: int) -> Sighting:

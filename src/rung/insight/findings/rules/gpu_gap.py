@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rung import names, units
-from rung.insight.findings.activity import alike, gaps, meanwhile
+from rung.insight.findings.activity import meanwhile
 from rung.insight.findings.case import Case
 from rung.insight.findings.finding import Sighting
 from rung.insight.findings.rule import Rule
@@ -27,7 +27,7 @@ def find(case: Case) -> Iterator[Sighting]:
     for forward, bound in zip(case.forwards, case.bounds, strict=True):
         if bound.limit == "no-gpu":
             continue
-        found = [(one, gaps(one)) for one in alike(forward, case.instances(forward))]
+        found = [(one, case.activity.gaps(one)) for one in case.alike(forward)]
         if bound.limit == "overhead-bound":
             found = [(one, _outstanding(idle, forward.wall_ns.median)) for one, idle in found]
         found.sort(key=lambda pair: int(pair[1].sum()))

@@ -40,7 +40,7 @@ def _sighting(forward: Forward, what: str, rows: list[WorkRow], total: int) -> S
         f"{units.duration(spent)} of {units.duration(total)}{many}{'' if name == subject else at_most}",
         advice=COLLECTIVE
         if longest.kind == "collective"
-        else "Start here: the rest is too little to win much with.",
+        else "Start here: all the rest together is the smaller part.",
         forward=forward,
         cost_ns=spent,
         evidence={

@@ -8,7 +8,7 @@ import numpy as np
 
 from rung import units
 from rung.insight.bound import IDLE
-from rung.insight.findings.activity import gaps, in_ops_ns, others_busy_ns
+from rung.insight.findings.activity import in_ops_ns
 from rung.insight.findings.case import Case
 from rung.insight.findings.finding import Sighting
 from rung.insight.findings.rule import Rule
@@ -19,19 +19,20 @@ from rung.insight.spread import spread
 def find(case: Case) -> Iterator[Sighting]:
     for forward, bound in zip(case.forwards, case.bounds, strict=True):
         if bound.limit == "overhead-bound":
-            others = others_busy_ns(forward.example)
+            others = case.activity.busy_for_others_ns(forward.example)
             if forward.gpu_busy_ns.median + others < (1 - IDLE) * forward.wall_ns.median:
-                yield _sighting(forward, others)
+                yield _sighting(case, forward, others)
 
 
-def _sighting(forward: Forward, others: int) -> Sighting:
+def _sighting(case: Case, forward: Forward, others: int) -> Sighting:
     busy, wall = forward.gpu_busy_ns.median, forward.wall_ns.median
     idle, spacing = wall - busy - others, launch_spacing_ns(forward)
     kernel = spread(row.dur_ns.median for row in forward.rows).median
+    longest = int(case.activity.gaps(forward.example).max(initial=0))
     return Sighting(
         title=f"the GPU idles {units.percent(idle / wall)} of the time, {units.duration(idle)} of "
-        f"{units.duration(wall)}: {_launches(forward, spacing, kernel)}{_where(forward, idle)}",
-        advice=_advice(forward, idle),
+        f"{units.duration(wall)}: {_launches(forward, spacing, kernel)}{_where(forward, idle, longest)}",
+        advice=_advice(forward, idle, longest),
         forward=forward,
         cost_ns=idle,
         evidence={
@@ -63,19 +64,15 @@ def _is_elsewhere(forward: Forward) -> bool:
     return in_ops_ns(forward.example) < OUTSIDE * forward.example.wall_ns
 
 
-def _longest_gap(forward: Forward) -> int:
-    return int(gaps(forward.example).max(initial=0))
-
-
-def _where(forward: Forward, idle: int) -> str:
-    if _longest_gap(forward) >= MOST * idle:
-        return f"; {units.duration(_longest_gap(forward))} of it is one gap"
+def _where(forward: Forward, idle: int, longest: int) -> str:
+    if longest >= MOST * idle:
+        return f"; {units.duration(longest)} of it is one gap"
     in_ops = units.duration(in_ops_ns(forward.example))
     return f"; the CPU is in ops for {in_ops} only" if _is_elsewhere(forward) else ""
 
 
-def _advice(forward: Forward, idle: int) -> str:
-    if _longest_gap(forward) >= MOST * idle:
+def _advice(forward: Forward, idle: int, longest: int) -> str:
+    if longest >= MOST * idle:
         return "Look at what the CPU does in that one gap (gpu-gap says what is seen of it)."
     if _is_elsewhere(forward):
         return (

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from rung import units
-from rung.insight.findings.activity import alike
 from rung.insight.findings.case import Case
 from rung.insight.findings.finding import Sighting
 from rung.insight.findings.rule import Rule
@@ -26,7 +25,7 @@ BUFFER = "Activity Buffer Request"
 def find(case: Case) -> Iterator[Sighting]:
     yield from _buffers(case.trace)
     for forward in case.forwards:
-        first, *rest = alike(forward, case.instances(forward))
+        first, *rest = case.alike(forward)
         if len(rest) > 1 and first.row == case.instances(forward)[0].row:
             widest = max(one.cpu_ns for one in rest)
             if widest and WIDER <= first.cpu_ns / widest < COLD and not any(set_up(first).values()):

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from rung import units
-from rung.insight.findings.activity import WAITS, at_edge, busy_between
+from rung.insight.findings.activity import WAITS, at_edges, named
 from rung.insight.findings.case import Case
 from rung.insight.findings.finding import Sighting
 from rung.insight.findings.rule import Rule
 from rung.trace import Trace
+from rung.trace.tables import Bools
 
 LONG_NS, FIXED_NS = 100_000, 20_000
 """A wait is long from the first on; from the second on (it takes 11 to 53 us for nothing on an H200) where it
@@ -23,22 +24,26 @@ LITTLE = 0.5
 def find(case: Case) -> Iterator[Sighting]:
     """The longest such call outside the steps, or where the profiler's window begins or ends."""
     trace, calls = case.trace, case.trace.tables.calls
-    inside = set(trace.tables.regions.calls.items.tolist())
     step = case.forwards[0].wall_ns.median if case.forwards else LONG_NS
-    long_ns = min(LONG_NS, max(FIXED_NS, step // 10))
-    found = [
-        (int(calls.dur_ns[row]), row)
-        for row in np.flatnonzero(calls.dur_ns >= long_ns).tolist()
-        if WAITS.fullmatch(calls.name[row]) and (row not in inside or at_edge(trace, row))
-    ]
-    little = [(dur, row, busy) for dur, row in found if (busy := _busy(trace, row)) < LITTLE * dur]
+    long = calls.dur_ns >= min(LONG_NS, max(FIXED_NS, step // 10))
+    waits = np.flatnonzero(named(trace, WAITS) & long & (at_edges(trace) | ~_inside(trace)))
+    found = [(int(calls.dur_ns[row]), row) for row in waits.tolist()]
+    little = [(dur, row, busy) for dur, row in found if (busy := _busy(case, row)) < LITTLE * dur]
     if little and not trace.stand_in:
         yield _sighting(trace, *max(little), len(little))
 
 
-def _busy(trace: Trace, row: int) -> int:
-    start = int(trace.tables.calls.start_ns[row])
-    return busy_between(trace, start, start + int(trace.tables.calls.dur_ns[row]))
+def _inside(trace: Trace) -> Bools:
+    """Which calls lie in a region."""
+    inside = np.zeros(len(trace.tables.calls.name), dtype=bool)
+    inside[trace.tables.regions.calls.items] = True
+    return inside
+
+
+def _busy(case: Case, row: int) -> int:
+    calls = case.trace.tables.calls
+    start = int(calls.start_ns[row])
+    return case.activity.busy_between(start, start + int(calls.dur_ns[row]))
 
 
 def _sighting(trace: Trace, dur: int, row: int, busy: int, times: int) -> Sighting:
