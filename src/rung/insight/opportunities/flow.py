@@ -99,6 +99,8 @@ class _Seen:
     before: defaultdict[Key, list[int]] = field(default_factory=lambda: defaultdict(list))
     passed: list[Passed] = field(default_factory=list)
     kept: set[int] = field(default_factory=set)
+    known: defaultdict[Key, int] = field(default_factory=lambda: defaultdict(int))
+    """How many of `before` are in `kept` already: a long trace reads tensors of one size without end."""
     products: set[int] = field(default_factory=set)
 
     def read(self, tensors: tuple[Tensor, ...], row: int) -> None:
@@ -109,7 +111,8 @@ class _Seen:
             if self.unread[key] and not (self.before[key] and self.unread[key][-1] in self.products):
                 claimed.append(Passed(tensor, self.unread[key].pop(), row))
             elif self.before[key]:
-                self.kept.update(self.before[key])
+                self.kept.update(self.before[key][self.known[key] :])
+                self.known[key] = len(self.before[key])
                 self.passed.append(Passed(tensor, self.before[key][-1], row, again=True))
         for one in claimed:
             self.before[_key(one.tensor)].append(one.writer)

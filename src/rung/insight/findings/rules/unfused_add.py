@@ -32,6 +32,6 @@ RULE = Rule(
     topic="fusion",
     shows="An add right behind the matrix product whose result it reads.",
     means="The result is written, read and written again; a GEMM can add as it writes.",
-    do="Give nn.Linear its bias; add a residual with torch.addmm, or let the compiler's epilogues do it.",
+    do="Give nn.Linear its bias; add onto a residual in place with addmm_, or compile with max-autotune.",
     find=find,
 )
