@@ -69,13 +69,23 @@ class Columns:
     expendable: Sequence[str] = field(default=())
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        left = [column for column in self.columns if any(column.cells)]
+        wide = options.update(width=UNLIMITED)
+
+        def fits(gone: Sequence[str]) -> bool:
+            return Measurement.get(console, wide, self._table(self._left(gone))).maximum <= options.max_width
+
+        gone: list[str] = []
         for heading in self.expendable:
-            wide = options.update(width=UNLIMITED)
-            if Measurement.get(console, wide, self._table(left)).maximum <= options.max_width:
+            if fits(gone):
                 break
-            left = [column for column in left if column.heading != heading]
-        yield self._table(left)
+            gone.append(heading)
+        for heading in tuple(gone):  # a wide one that went later may have left room for a narrow one
+            without = [other for other in gone if other != heading]
+            gone = without if fits(without) else gone
+        yield self._table(self._left(gone))
+
+    def _left(self, gone: Sequence[str]) -> list[Column]:
+        return [column for column in self.columns if any(column.cells) and column.heading not in gone]
 
     def _table(self, columns: Sequence[Column]) -> Table:
         made = table(*(c.heading for c in columns), right=[i for i, c in enumerate(columns) if c.right])
