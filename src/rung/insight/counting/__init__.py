@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 from rung.insight.counting import (
     attention,
@@ -74,6 +75,7 @@ def launched_by(op: Op) -> list[Kernel]:
     return [kernel for kernel in found if kernel.category in ("kernel", "op")]
 
 
+@cache
 def _by_kernel(op: str, kernel: str) -> Count | None:
     return next(
         (count for ops, part, count in _BY_KERNEL if re.fullmatch(ops, op) and re.search(part, kernel)), None
