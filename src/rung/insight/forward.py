@@ -205,8 +205,8 @@ def forward(trace: Trace, region: str | None = None, step: int | None = None) ->
     """
     found = instances(trace, region, step)
     sequences = [tuple(k.name for k in r.work) for r in found]
-    tally = Counter(sequences)
-    commonest = max(tally, key=lambda s: (tally[s], len(sequences) - 1 - sequences[::-1].index(s)))
+    tally, last = Counter(sequences), {sequence: i for i, sequence in enumerate(sequences)}
+    commonest = max(tally, key=lambda sequence: (tally[sequence], last[sequence]))
     alike = [r for r, s in zip(found, sequences, strict=True) if s == commonest]
     example = alike[-1]
     return Forward(
