@@ -73,8 +73,8 @@ class TestStraggler:
         assert found.evidence["late_ns"] == [60_000, 80_000, 70_000]
         assert found.cost_ns == 210_000
         assert found.title.startswith(
-            "rank 1 comes last to 3 of 3 collectives, 70.0 µs after the rest (60.0 µs to 80.0 µs): "
-            "its CPU launches them late"
+            "rank 1 comes last to 3 of 3 collectives, 70.0 µs after the rest (60.0 µs to 80.0 µs), "
+            "210 µs a step: its CPU launches them late"
         )
         assert the_one("straggler", b, a).evidence["rank"] == 1
 

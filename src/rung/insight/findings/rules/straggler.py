@@ -43,14 +43,16 @@ def _sighting(case: Case, traces: tuple[Trace, ...], met: Meetings, late: int, b
     whose = "its CPU launches them late" if on_cpu else "its GPU is still busy when they are launched"
     told = [f"{units.duration(ns)} on rank {rank}" for rank, ns in zip(ranks, computing, strict=True)]
     forward = case.forwards[0] if case.forwards else None
-    instances = forward.instances if forward else 1
+    waited = int(np.maximum(behind, 0).sum()) // (forward.instances if forward else 1)
+    steps = len(case.trace.steps)
     return Sighting(
         title=f"rank {ranks[late]} comes last to {times} of {len(behind)} collectives, "
-        f"{units.duration(much.median)} after the rest ({_range(much)}): {whose}; "
-        f"kernels compute {units.listing(told)} a step; {_aligned(met)}",
+        f"{units.duration(much.median)} after the rest ({_range(much)}), "
+        f"{units.duration(waited)} a {'step' if steps else 'call'}: {whose}; "
+        f"kernels compute {units.listing(told)}{' a step' if steps else ''}; {_aligned(met)}",
         advice=_advice(ranks[late], on_cpu),
         forward=forward,
-        cost_ns=int(np.maximum(behind, 0).sum()) // instances,
+        cost_ns=waited,
         evidence={
             "rank": ranks[late],
             "last": times,
