@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rung import names
 from rung.errors import UsageError
 from rung.insight.spread import Spread, spread
-from rung.insight.tensors import DTYPE_BYTES, inputs, is_shape
+from rung.insight.tensors import inputs, is_shape
 from rung.insight.work import Gemm, Work, product_of, work_of
 from rung.trace import Kernel, Region, Trace
 
@@ -40,11 +40,6 @@ class WorkRow:
     @property
     def op(self) -> str | None:
         return self.path[-1] if self.path else None
-
-    @property
-    def element_bytes(self) -> int:
-        """Bytes an element of the op's widest input dtype; 4 if none was recorded."""
-        return max((DTYPE_BYTES[d] for d in self.dtypes), default=4)
 
     @property
     def flop_per_s(self) -> float | None:
