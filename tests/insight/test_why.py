@@ -167,6 +167,20 @@ def test_two_ranks_of_a_job_are_examined_together() -> None:
     assert "straggler" in {one.id for one in found.findings}
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "ranks"),
+    [
+        ({"rank": 0, "world_size": 8}, {"rank": 1, "world_size": 8}, True),
+        ({"rank": 0, "world_size": 8}, {"rank": 1, "world_size": 2}, False),
+        ({"rank": 0, "world_size": 8}, {"rank": 0, "world_size": 8}, False),
+        ({"rank": 0, "world_size": 8}, {}, False),
+    ],
+)
+def test_ranks_of_one_job_are_as_many(a: dict[str, int], b: dict[str, int], ranks: bool) -> None:
+    pair = [read(*events(ran(GELU, "aten::gelu")), distributedInfo=info) for info in (a, b)]
+    assert isinstance(rung.why(*pair), Why) is ranks
+
+
 def test_a_product_alone_is_no_hotspot_but_the_limit() -> None:
     big = [8192, 8192]
     found = rung.why(read(*events(ran(TILE_A, "aten::mm", big, big, dur=19))))

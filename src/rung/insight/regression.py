@@ -80,8 +80,9 @@ class Regression:
     def _sureness(self) -> str:
         if self.wall.sure is None:
             return "but one step tells no spread"
-        steps = f"{self.wall.steps[0]} and {self.wall.steps[1]} steps"
-        return f"{'more than' if self.wall.sure else 'within what'} the {steps} differ by among themselves"
+        a, b = self.wall.steps
+        steps = f"{a} steps of each" if a == b else f"{a} and {b} steps"
+        return f"{'more than' if self.wall.sure else 'within what'} {steps} differ by among themselves"
 
     @property
     def split(self) -> str:

@@ -177,8 +177,15 @@ def _cautions(trace: Trace) -> Iterator[str]:
 
 
 def are_ranks(a: Trace, b: Trace) -> bool:
-    """Whether two traces were recorded by different ranks."""
-    return a.rank is not None and b.rank is not None and a.rank != b.rank
+    """Whether two traces are of different ranks of one job, by all looks: as many ranks, one device."""
+    if a.rank is None or b.rank is None or a.rank == b.rank:
+        return False
+    return (_world(a), a.device) == (_world(b), b.device)
+
+
+def _world(trace: Trace) -> object:
+    info = trace.header.get("distributedInfo")
+    return info.get("world_size") if isinstance(info, dict) else None
 
 
 def _verdict(forward: Forward, bound: Bound, roof: Roofline) -> Verdict:
