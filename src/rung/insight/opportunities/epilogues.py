@@ -11,7 +11,6 @@ from rung.insight.opportunities.runs import base, kernels
 from rung.insight.opportunities.setting import Setting
 from rung.insight.tensors import Tensor
 
-
 IN_PLACE = "residual.addmm_(x, weight.t()), in place (torch.addmm copies the residual first)"
 """`01_matmul_add_4096_bf16_warm_compile`, an H200: aten::addmm copies a bias of 33.6 MB for 15.3 us."""
 
