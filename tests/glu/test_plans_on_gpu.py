@@ -1,0 +1,147 @@
+"""On a CUDA device: plans, the direct launcher, dependent launch, whatever happens between two calls."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from calls import mlp  # noqa: E402
+from errorbudget import eager, error, in_double, inputs  # noqa: E402
+
+from rung.glu import GLUMLP, glu, plans  # noqa: E402
+
+pytestmark = [
+    pytest.mark.torch,
+    pytest.mark.gpu,
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device"),
+]
+ROWS = [1, 2, 40, 300]
+
+
+def draw(rows: int, width: int = 768, hidden: int = 3072, **options: Any) -> list[Any]:
+    return inputs((rows,), width, hidden, torch.bfloat16, device="cuda", **options)
+
+
+def right(tensors: list[Any]) -> bool:
+    exact = eager("silu", *in_double(tensors))
+    return error(mlp("silu", *tensors), exact) <= error(eager("silu", *tensors), exact)
+
+
+@pytest.mark.parametrize("rows", ROWS)
+def test_weights_may_change_between_calls(rows: int) -> None:
+    tensors, other = draw(rows), draw(rows, seed=1)
+    assert right(tensors)
+    for at in range(1, 7):
+        tensors[at].mul_(0.5)
+        assert right(tensors)
+        tensors[at].data = other[at].data
+        assert right(tensors)
+    tensors[1], tensors[2] = tensors[2], tensors[1]
+    assert right(tensors)
+    for at in range(1, 7):
+        tensors[at].data = draw(rows, hidden=1024)[at].data
+    assert right(tensors)
+
+
+@pytest.mark.parametrize("rows", ROWS)
+@torch.no_grad()
+def test_what_was_written_right_before_is_read(rows: int) -> None:
+    """No kernel starts so early that it reads a weight, x or h as they were, and none writes what is still
+    read."""
+    sets = [draw(rows, seed=seed) for seed in range(4)]
+    expected = [mlp("silu", *tensors) for tensors in sets]
+    torch.cuda.synchronize()
+    own = [t.clone() for t in sets[0]]
+    results = []
+    for turn in range(100):
+        for mine, given in zip(own, sets[turn % 4], strict=True):
+            mine.copy_(given)
+        results.append(mlp("silu", *own))
+        own[3].fill_(float("nan"))
+        own[0].fill_(float("nan"))
+    for turn, result in enumerate(results):
+        assert torch.equal(result, expected[turn % 4]), turn
+
+
+@pytest.mark.parametrize("rows", ROWS)
+@torch.no_grad()
+def test_a_graph_reads_weights_as_they_are(rows: int) -> None:
+    tensors, other = draw(rows), draw(rows, seed=1)
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        mlp("silu", *tensors)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        y = mlp("silu", *tensors)
+        z = mlp("silu", *tensors)
+    for mine, given in zip(tensors, other, strict=True):
+        mine.copy_(given)
+    graph.replay()
+    assert torch.equal(y, mlp("silu", *other))
+    assert torch.equal(y, z)
+    assert y.data_ptr() != z.data_ptr()
+
+
+@torch.no_grad()
+def test_threads() -> None:
+    sets = [draw(rows, seed=rows) for rows in ROWS]
+    expected = [mlp("silu", *tensors) for tensors in sets]
+    torch.cuda.synchronize()
+    wrong: list[int] = []
+
+    def work(first: int) -> None:
+        with torch.no_grad(), torch.cuda.stream(torch.cuda.Stream()):
+            for turn in range(50):
+                at = (first + turn) % len(sets)
+                if not torch.equal(mlp("silu", *sets[at]), expected[at]):
+                    wrong.append(at)
+
+    threads = [threading.Thread(target=work, args=(first,)) for first in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+@pytest.mark.skipif(torch.cuda.device_count() < 2, reason="needs two CUDA devices")
+@torch.no_grad()
+def test_another_device_than_the_current_one() -> None:
+    for rows in ROWS:
+        tensors = draw(rows)
+        elsewhere = [t.to("cuda:1") for t in tensors]
+        for _ in range(2):
+            y = mlp("silu", *elsewhere)
+            assert y.device == torch.device("cuda:1")
+            assert torch.equal(y.to("cuda:0"), mlp("silu", *tensors))
+        assert glu(elsewhere[1], elsewhere[2]).device == torch.device("cuda:1")
+
+
+@torch.no_grad()
+def test_tritons_own_route_gives_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rung.glu.kernels import entry
+
+    sets = [draw(rows) for rows in ROWS]
+    expected = [(mlp("silu", *tensors), glu(tensors[1], tensors[2])) for tensors in sets]
+    plans.forget()
+    monkeypatch.setattr(entry, "_inner", lambda compiled, blocks: None)
+    for tensors, (y, h) in zip(sets, expected, strict=True):
+        assert torch.equal(mlp("silu", *tensors), y)
+        assert torch.equal(glu(tensors[1], tensors[2]), h)
+    plans.forget()
+
+
+def test_profiled_calls_show_the_operator() -> None:
+    module = GLUMLP(768, 3072, device="cuda", dtype=torch.bfloat16)
+    x = torch.randn(1, 768, device="cuda", dtype=torch.bfloat16)
+    with torch.no_grad():
+        module(x)
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+            module(x)
+        module(x)
+    assert [e.name for e in profile.events() if e.name.startswith("rung::")] == ["rung::glu_mlp"]
