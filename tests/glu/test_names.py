@@ -15,6 +15,14 @@ def test_gate_up_says_its_tile_and_epilogue() -> None:
     assert read.fields["epilogue"] == ["gelu_tanh", "mul"]
     assert read.fields["unit"] == "wgmma"
     assert "also_writes" in decode("rung_gate_up_silu_64x32x64_s4_saved").fields
+    assert decode("rung_gate_up_hopper_silu_192x64x64_s5").fields["unit"] == "wgmma"
+
+
+def test_backward_through_down() -> None:
+    read = decode("rung_down_backward_hopper_gelu_tanh_128x128x64_s5")
+    assert (read.family, read.kind) == ("rung", "gemm")
+    assert read.fields["tile"] == [128, 128, 64]
+    assert read.fields["epilogue"] == ["gelu_tanh_backward", "mul"]
 
 
 def test_down_and_pointwise() -> None:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 
-from rung.glu import few_rules, memory, plans, portable, reference, rules, tma, tuning
+from rung.glu import few_rules, hopper, memory, plans, portable, reference, rules, tma, tuning
 from rung.glu.devices import chip, kind_of, why_no_kernel
 from rung.glu.memory import Make
 from rung.glu.operands import Operands, arrange
-from rung.glu.rules import Tile
+from rung.glu.rules import Kind, Tile
 from rung.glu.views import device_index, fold
 
 if TYPE_CHECKING:
@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 Results = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 
 
+_PREPARE = {"hopper": hopper.prepare, "tma": tma.prepare, "portable": portable.prepare}
+
+
 class Choice(NamedTuple):
-    """A kernel (`tma` or `portable`), its tile, and why."""
+    """A kernel (`hopper`, `tma` or `portable`), its tile, and why."""
 
     kernel: str
     tile: Tile
@@ -95,8 +98,7 @@ def plan(
 
     operands = arrange(x, gate_weight, up_weight, gate_bias, up_bias)
     kernel, tile, _ = choice or choose(operands, save)
-    prepare = tma.prepare if kernel == "tma" else portable.prepare
-    launch = prepare(operands, tile, (activation, rounding == "eager", save))
+    launch = _PREPARE[kernel](operands, tile, (activation, rounding == "eager", save))
     make = memory.prepare((*x.shape[:-1], gate_weight.shape[0]), x.dtype, x.device)
     return Plan(launch, address, make, save)
 
@@ -106,14 +108,21 @@ def choose(operands: Operands, save: bool) -> Choice:
     rows, columns = operands.x.shape[0], operands.gate_weight.shape[0]
     device = chip(device_index(operands.x))
     kind = kind_of(operands.x.dtype)
-    obstacle = tma.why_not(operands, device.capability, kind)
-    if rows <= few_rules.FEW_ROWS and (not save or obstacle):
+    kernel, reason = _kernel(operands, device.capability, kind)
+    if rows <= few_rules.FEW_ROWS and (not save or kernel == "portable"):
         tile = few_rules.gate_up(kind, rows, columns, device.multiprocessors)
         return Choice("portable", tile, f"at most {few_rules.FEW_ROWS} rows")
-    kernel = "portable" if obstacle else "tma"
-    reason = obstacle or "sm_90, aligned operands"
     tuned = tuning.find(device.name, kernel, kind, save, rows, *operands.gate_weight.shape)
     if tuned is not None:
         return Choice(kernel, tuned, f"{reason}; tile tuned")
-    tiles = rules.portable(kind, operands.width) if obstacle else rules.tma(kind, save)
+    tiles = rules.tiles(kernel, kind, operands.width, save)
     return Choice(kernel, rules.choose(tiles, rows, columns, device.multiprocessors), reason)
+
+
+def _kernel(operands: Operands, capability: tuple[int, int], kind: Kind) -> tuple[str, str]:
+    """The best kernel that can take these operands, and why none better."""
+    obstacle = hopper.why_not(operands, capability, kind)
+    if obstacle is None:
+        return "hopper", "sm_90, aligned 2-byte floats"
+    worse = tma.why_not(operands, capability, kind)
+    return ("tma", obstacle) if worse is None else ("portable", worse)

@@ -13,7 +13,7 @@ from rung.glu.kernels.one_row import _down_row, _gate_up_row
 from rung.glu.kernels.pointwise import _glu, _glu_backward
 
 
-def _tile(constants: dict[str, Any]) -> str:
+def tile_name(constants: dict[str, Any]) -> str:
     return f"{constants['BM']}x{constants['BN']}x{constants['BK']}_s{constants['STAGES']}"
 
 
@@ -21,15 +21,15 @@ def _strip(constants: dict[str, Any]) -> str:
     return f"1x{constants['BN']}x{constants['BK']}"
 
 
-def _gate_up_name(constants: dict[str, Any]) -> str:
+def gate_up_name(constants: dict[str, Any]) -> str:
     kept = "_saved" if constants["SAVE"] else ""
-    return f"{constants['ACT']}_{_tile(constants)}{kept}"
+    return f"{constants['ACT']}_{tile_name(constants)}{kept}"
 
 
 GLU = Kernel(_glu, lambda constants: constants["ACT"])
 GLU_BACKWARD = Kernel(_glu_backward, lambda constants: constants["ACT"])
-GATE_UP = Kernel(_gate_up, _gate_up_name)
-GATE_UP_TMA = Kernel(_gate_up_tma, _gate_up_name)
-DOWN = Kernel(_down, _tile)
+GATE_UP = Kernel(_gate_up, gate_up_name)
+GATE_UP_TMA = Kernel(_gate_up_tma, gate_up_name)
+DOWN = Kernel(_down, tile_name)
 GATE_UP_ROW = Kernel(_gate_up_row, lambda constants: f"{constants['ACT']}_{_strip(constants)}")
 DOWN_ROW = Kernel(_down_row, _strip)

@@ -1,4 +1,4 @@
-"""Rung's own GLU kernels, by the names in `rung.glu.kernels`: `rung_gate_up_tma_gelu_tanh_128x128x64_s4`."""
+"""Rung's own GLU kernels, by the names in `rung.glu.kernels`: `rung_gate_up_hopper_gelu_tanh_192x64x64_s5`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from rung.names.decoded import Decoded
 
 _ACTIVATION = r"(?P<activation>gelu_tanh|gelu|silu|relu|sigmoid|identity)"
 _TILE = r"(?P<m>\d+)x(?P<n>\d+)x(?P<k>\d+)(_s(?P<stages>\d+))?"
-_GATE_UP = re.compile(rf"rung_gate_up(?P<tma>_tma)?(_row)?_{_ACTIVATION}_{_TILE}(?P<saved>_saved)?")
+_GATE_UP = re.compile(rf"rung_gate_up(?P<tma>_tma|_hopper)?(_row)?_{_ACTIVATION}_{_TILE}(?P<saved>_saved)?")
+_DOWN_BACKWARD = re.compile(rf"rung_down_backward_hopper_{_ACTIVATION}_{_TILE}")
 _DOWN = re.compile(rf"rung_down(_row)?_{_TILE}")
 _GLU = re.compile(rf"rung_glu(?P<backward>_backward)?_{_ACTIVATION}")
+
+_HOPPER = {"arch": "sm_90", "unit": "wgmma"}
 
 
 def decode(name: str) -> Decoded | None:
@@ -19,11 +22,14 @@ def decode(name: str) -> Decoded | None:
     if found := _GATE_UP.fullmatch(name):
         fields = _gemm(found)
         if found["tma"]:
-            fields = {"arch": "sm_90", "unit": "wgmma", **fields}
+            fields = {**_HOPPER, **fields}
         fields["epilogue"] = [found["activation"], "mul"]
         if found["saved"]:
             fields["also_writes"] = "gate and up, for backward"
         return Decoded(name, "rung", "gemm", fields)
+    if found := _DOWN_BACKWARD.fullmatch(name):
+        epilogue = [f"{found['activation']}_backward", "mul"]
+        return Decoded(name, "rung", "gemm", {**_HOPPER, **_gemm(found), "epilogue": epilogue})
     if found := _DOWN.fullmatch(name):
         return Decoded(name, "rung", "gemm", _gemm(found))
     if found := _GLU.fullmatch(name):

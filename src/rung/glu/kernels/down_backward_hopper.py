@@ -1,0 +1,138 @@
+# mypy: ignore-errors
+"""Backward through down and the GLU for sm_90 in Gluon, 2-byte floats: d = grad @ down, then the gradients of
+gate and up from d, gate and up, all in one kernel: d never reaches memory.
+
+The epilogue moves twice the bytes of the product, so it goes piece by piece, 64 rows of a quarter of the
+tile's columns. A consumer asks for the gate and up of the first pieces before its products begin. Their
+gradients are written over them in shared memory and leave by TMA, and a slot that is free again takes the
+piece SLOTS further on. See `ring` for the product.
+"""
+
+from __future__ import annotations
+
+import triton.language as tl
+from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
+from triton.experimental.gluon.language.nvidia.hopper import fence_async_shared, mbarrier, tma
+
+from rung.glu.kernels.gate_up import place
+from rung.glu.kernels.math import activate, chain, narrow
+from rung.glu.kernels.ring import CONSUMERS, ROWS, barriers, empty_stage, halves, product
+
+SLOTS = gl.constexpr(4)
+"""Pieces of a tile's width, each with a slot of its own: twice 64 x 32 elements."""
+
+
+@gluon.jit
+def _fill(grad, down, ring, sizes, BM: gl.constexpr, BN: gl.constexpr, BK: gl.constexpr,
+          STAGES: gl.constexpr, GROUP: gl.constexpr):  # fmt: skip
+    """The producer: every tile this program has, step by step."""
+    M, N, steps = sizes
+    a, b, _, _ = ring
+    PARTS: gl.constexpr = BM // ROWS
+    at = 0
+    for tile in range(gl.program_id(0), gl.cdiv(M, BM) * gl.cdiv(N, BN), gl.num_programs(0)):
+        tile_m, tile_n = place(tile, M, N, BM, BN, GROUP)
+        for step in range(steps):
+            stage, full = empty_stage(ring, at, (BM + BN) * BK * 2, STAGES)
+            k = step * BK
+            tma.async_copy_global_to_shared(down, [k, tile_n * BN], full, b.index(stage))
+            for part in gl.static_range(PARTS):
+                rows = a.index(stage * PARTS + part)
+                tma.async_copy_global_to_shared(grad, [tile_m * BM + part * ROWS, k], full, rows)
+            at += 1
+
+
+@gluon.jit
+def _fetch(inputs, slots, ready, row, column, SLOT: gl.constexpr):
+    """Asks for the piece of gate and of up at (row, column), into SLOT."""
+    gate, up = slots
+    BYTES: gl.constexpr = 2 * gate.shape[1] * gate.shape[2] * 2
+    mbarrier.expect(ready.index(SLOT), BYTES)
+    tma.async_copy_global_to_shared(inputs[0], [row, column], ready.index(SLOT), gate.index(SLOT))
+    tma.async_copy_global_to_shared(inputs[1], [row, column], ready.index(SLOT), up.index(SLOT))
+
+
+@gluon.jit
+def _differentiate(d, outputs, slots, ready, parity, row, column, SLOT: gl.constexpr, ACT: gl.constexpr):
+    """Turns the gate and up of SLOT, once they are there, into their gradients for d, and sends them off."""
+    gate, up = slots[0].index(SLOT), slots[1].index(SLOT)
+    dtype: gl.constexpr = gate.dtype
+    LAYOUT: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, gate.shape[1], 16])
+    mbarrier.wait(ready.index(SLOT), parity)
+    g = gate.load(LAYOUT).to(gl.float32)
+    u = up.load(LAYOUT).to(gl.float32)
+    d = gl.convert_layout(d, LAYOUT)
+    gate.store(narrow(chain(g, d * u, ACT), dtype))
+    up.store(narrow(d * activate(g, ACT), dtype))
+    fence_async_shared()
+    tma.async_copy_shared_to_global(outputs[0], [row, column], gate)
+    tma.async_copy_shared_to_global(outputs[1], [row, column], up)
+
+
+@gluon.jit
+def _quarters(tile):
+    left, right = halves(tile)
+    a, b = halves(left)
+    c, d = halves(right)
+    return a, b, c, d
+
+
+@gluon.jit
+def _consume(CONSUMER: gl.constexpr, inputs, outputs, ring, slots, ready, turn, sizes, ACT: gl.constexpr,
+             BM: gl.constexpr, BN: gl.constexpr, STAGES: gl.constexpr, GROUP: gl.constexpr):  # fmt: skip
+    """A consumer: the products of its tiles, and piece by piece the gradients."""
+    M, N, steps = sizes
+    PARTS: gl.constexpr = BM // ROWS
+    WIDTH: gl.constexpr = BN // SLOTS
+    MINE: gl.constexpr = CONSUMER * SLOTS
+    first = gl.program_id(0) + CONSUMER * gl.num_programs(0)
+    tiles = 0
+    at = CONSUMER * steps
+    for tile in range(first, gl.cdiv(M, BM) * gl.cdiv(N, BN), CONSUMERS * gl.num_programs(0)):
+        tile_m, tile_n = place(tile, M, N, BM, BN, GROUP)
+        row = tile_m * BM
+        column = tile_n * BN
+        tma.store_wait(0)
+        for i in gl.static_range(SLOTS):
+            _fetch(inputs, slots, ready, row, column + i * WIDTH, MINE + i)
+        acc, at = product(ring, turn, at, tiles, steps, CONSUMER, PARTS, STAGES, False)
+        for part in gl.static_range(PARTS):
+            d = _quarters(acc[part])
+            for i in gl.static_range(SLOTS):
+                parity = (tiles * PARTS + part) & 1
+                at_row = row + part * ROWS
+                _differentiate(d[i], outputs, slots, ready, parity, at_row, column + i * WIDTH, MINE + i, ACT)
+                if i > 0 and part < PARTS - 1:
+                    tma.store_wait(2)  # all but this piece's have left their slots
+                    _fetch(inputs, slots, ready, at_row + ROWS, column + (i - 1) * WIDTH, MINE + i - 1)
+                if i == 0 and part > 0:
+                    tma.store_wait(2)
+                    _fetch(inputs, slots, ready, at_row, column + (SLOTS - 1) * WIDTH, MINE + SLOTS - 1)
+        tiles += 1
+    tma.store_wait(0)
+
+
+def _down_backward_hopper(grad, down, gate, up, grad_gate, grad_up, M: tl.int32, n: tl.int32, K: tl.int32,
+                          ACT: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+                          STAGES: tl.constexpr, GROUP: tl.constexpr):  # fmt: skip
+    ring = (
+        gl.allocate_shared_memory(grad.dtype, [STAGES * (BM // ROWS), ROWS, BK], grad.layout),
+        gl.allocate_shared_memory(grad.dtype, [STAGES, BK, BN], down.layout),
+        barriers(STAGES),
+        barriers(STAGES),
+    )
+    slots = (
+        gl.allocate_shared_memory(grad.dtype, [CONSUMERS * SLOTS, ROWS, BN // SLOTS], gate.layout),
+        gl.allocate_shared_memory(grad.dtype, [CONSUMERS * SLOTS, ROWS, BN // SLOTS], gate.layout),
+    )
+    ready = barriers(CONSUMERS * SLOTS)
+    turn = barriers(CONSUMERS)
+    sizes = (M, n * 8, gl.cdiv(K, BK))  # rows of 16 bytes
+    inputs = (gate, up)
+    outputs = (grad_gate, grad_up)
+    gl.warp_specialize([
+        (_consume, (0, inputs, outputs, ring, slots, ready, turn, sizes, ACT, BM, BN, STAGES, GROUP)),
+        (_consume, (1, inputs, outputs, ring, slots, ready, turn, sizes, ACT, BM, BN, STAGES, GROUP)),
+        (_fill, (grad, down, ring, sizes, BM, BN, BK, STAGES, GROUP)),
+    ], [4, 1], [240, 24])  # fmt: skip

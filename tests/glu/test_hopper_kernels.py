@@ -1,0 +1,150 @@
+"""The Gluon kernels as their launchers ask for them, compiled for sm_90 without one."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import Any, NamedTuple
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("triton")
+
+from compiling import compile_for, described, machine_code, resources  # noqa: E402
+
+from rung.glu import ACTIVATIONS, hopper, rules  # noqa: E402
+from rung.glu.devices import Chip  # noqa: E402
+from rung.glu.kernels.launch import Kernel, Map  # noqa: E402
+from rung.glu.operands import arrange  # noqa: E402
+from rung.glu.rules import Tile  # noqa: E402
+
+pytestmark = pytest.mark.torch
+
+SHARED = 227 * 1024
+"""Bytes of shared memory a block may have on sm_90."""
+HALVES = [torch.bfloat16, torch.float16]
+
+
+class Asked(NamedTuple):
+    """What a launcher passed to `Kernel.prepare`."""
+
+    kernel: Kernel
+    spec: Any
+    blocks: int
+    operands: Any
+    numbers: Any
+
+    def compiled(self) -> Any:
+        names = list(inspect.signature(self.kernel.aligned.fn).parameters)
+        fixed = {n: described(o) for n, o in zip(names, self.operands, strict=False) if isinstance(o, Map)}
+        return compile_for(self.kernel, self.spec, 90, fixed)
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[Asked]:
+    seen: list[Asked] = []
+
+    def prepare(kernel: Any, spec: Any, device: int, blocks: int, operands: Any, numbers: Any) -> Any:
+        seen.append(Asked(kernel, spec, blocks, operands, numbers))
+        return seen[-1]
+
+    monkeypatch.setattr(Kernel, "prepare", prepare)
+    monkeypatch.setattr(hopper, "chip", lambda index: Chip("NVIDIA H200", (9, 0), 132))
+    return seen
+
+
+def gate_up(tile: Tile, dtype: Any, activation: str, *, save: bool, bias: bool = False) -> None:
+    x, g, u = (torch.empty(n, 768, dtype=dtype) for n in (1000, 3080, 3080))
+    biases = [torch.empty(3080, dtype=dtype) if bias else None] * 2
+    hopper.prepare(arrange(x, g, u, *biases), tile, (activation, False, save))
+
+
+def down_backward(tile: Tile, dtype: Any, activation: str) -> None:
+    grad, down = torch.empty(1000, 768, dtype=dtype), torch.empty(768, 3080, dtype=dtype)
+    gate, up = (torch.empty(1000, 3080, dtype=dtype) for _ in range(2))
+    hopper.prepare_backward(grad, down, gate, up, activation, tile)
+
+
+def products(code: str) -> tuple[int, int]:
+    """(wgmma instructions, waits until none is in flight)."""
+    return code.count("HGMMA."), len(re.findall(r"WARPGROUP\.DEPBAR\.LE gsb0, 0x0", code))
+
+
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+@pytest.mark.parametrize("save", [False, True])
+def test_gate_up(asked: list[Asked], save: bool, dtype: Any) -> None:
+    for tile in rules.hopper():
+        gate_up(tile, dtype, "gelu_tanh", save=save)
+        binary = asked[-1].compiled()
+        ptx, used = binary.asm["ptx"], resources(binary)
+        # One product of twice the tile's width: gate and up share the instruction.
+        assert f"wgmma.mma_async.sync.aligned.m64n{2 * tile.n}k" in ptx
+        assert "cp.async.bulk.tensor.2d" in ptx
+        assert used["stack"] == used["local"] == 0, (tile, used)
+        assert used["shared"] <= SHARED, (tile, used)
+
+
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+def test_down_backward(asked: list[Asked], dtype: Any) -> None:
+    for depth in (768, 4096):
+        down_backward(rules.down_backward(depth), dtype, "gelu_tanh")
+        used = resources(asked[-1].compiled())
+        assert used["stack"] == used["local"] == 0, (depth, used)
+        assert used["shared"] <= SHARED, (depth, used)
+
+
+def test_products_overlap(asked: list[Asked]) -> None:
+    """ptxas lets each wgmma wait for the one before where it does not understand a loop; here a consumer
+    waits for all of them once a tile."""
+    tile = rules.hopper()[0]
+    gate_up(tile, torch.bfloat16, "silu", save=False)
+    down_backward(rules.down_backward(768), torch.bfloat16, "silu")
+    for one in asked:
+        instructions, waits = products(machine_code(one.compiled()))
+        assert instructions >= 2 * 2 * 2 * 4  # consumers, first step and loop, accumulators, K of 16
+        assert waits == 2
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_activations(asked: list[Asked], activation: str) -> None:
+    gate_up(rules.hopper()[0], torch.float16, activation, save=True)
+    down_backward(rules.down_backward(768), torch.float16, activation)
+    names = []
+    for one in asked:
+        binary = one.compiled()
+        names.append(binary.metadata.name)
+        assert resources(binary)["stack"] == 0, activation
+    assert names == [
+        f"rung_gate_up_hopper_{activation}_192x64x64_s5_saved",
+        f"rung_down_backward_hopper_{activation}_128x128x64_s5",
+    ]
+
+
+def test_what_the_launcher_passes(asked: list[Asked]) -> None:
+    """[1000, 768] x [3080, 768]: 6 x 49 tiles of 192 x 64, sizes in units of 8 where rows are 16 bytes."""
+    gate_up(rules.hopper()[0], torch.bfloat16, "silu", save=False, bias=True)
+    assert asked[0].blocks == 132
+    assert asked[0].numbers == (1000, 385, 768, 3)
+    assert asked[0].operands[0].box == (64, 64)
+    assert asked[0].operands[3].box == (64, 64)
+
+
+@pytest.mark.parametrize(
+    ("capability", "kind", "width", "reason"),
+    [
+        ((9, 0), "half", 8, None),
+        ((8, 0), "half", 8, "sm_80 takes the portable path"),
+        ((9, 0), "tf32", 4, "the Gluon kernels are for 2-byte floats"),
+        ((9, 0), "half", 1, "an address, a stride or a size is no multiple of 16 bytes"),
+    ],
+)
+def test_why_not(capability: tuple[int, int], kind: Any, width: int, reason: str | None) -> None:
+    assert hopper.why_no_gluon(capability, kind, width) == reason
+
+
+def test_an_unknown_gluon_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    import triton
+
+    monkeypatch.setattr(triton, "__version__", "4.0.1")
+    assert hopper.why_no_gluon.__wrapped__((9, 0), "half", 8) == "Gluon of Triton 4.0.1 is not known"
