@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from handmade import GELU, MUL
+from rung.insight.findings import examine, findings
 from rung.trace import Trace
 from seen import recorded, seen, the_one
 from tracelib import Event, annotation, kernel, launch, op, read, step
@@ -91,6 +92,15 @@ class TestRecompile:
             if i == compiling:
                 made += [op("dynamo", at + 1, 30), op("_compile.compile_inner (dynamo_timed)", at + 2, 20)]
         return read(*made)
+
+    def test_of_one_step_or_one_region_alone(self) -> None:
+        trace = recorded("03_mlp_compile_recompile")
+        assert [one.evidence["call"] for one in findings(examine(trace, step=4), only=["recompile"])] == [5]
+        ops = [compiled("0/0", 5, 9), op("dynamo", 110, 50), compiled("0/1", 170, 9)]
+        other = annotation("load", 300, 20)
+        two = read(annotation("fwd", 0, 90), annotation("fwd", 100, 90), other, *ops)
+        assert len(findings(examine(two, "fwd"), only=["recompile"])) == 1
+        assert findings(examine(two, "load"), only=["recompile"]) == ()
 
     def test_a_compilation_inside_another_counts_once(self) -> None:
         found = the_one("recompile", self.calls(("0/0", 100), ("0/1", 150), compiling=1))

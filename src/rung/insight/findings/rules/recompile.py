@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -35,9 +35,19 @@ class Recompile:
 
 
 def find(case: Case) -> Iterator[Sighting]:
-    found = [one for one in recompiles(case.trace) if case.step in (None, one.instance.step)]
+    regions = [region for forward in case.forwards for region in case.instances(forward)]
+    at = case.trace.tables.ops.start_ns
+    found = [
+        replace(one, instance=instance)
+        for one in recompiles(case.trace)
+        if (instance := _holding(regions, int(at[one.call.row]))) is not None
+    ]
     for number, one in enumerate(found, start=1):
         yield _sighting(one, number, len(found))
+
+
+def _holding(regions: Sequence[Region], start: int) -> Region | None:
+    return next((one for one in regions if one.start_ns <= start < one.start_ns + one.cpu_ns), None)
 
 
 def recompiles(trace: Trace) -> list[Recompile]:
