@@ -61,9 +61,20 @@ class TestByHand:
         fp64 = placed("sm80_xmma_gemm_f64f64_f64f64_f64_tn_n_tilesize64x64x16", "aten::mm", {})
         assert fp64.compute_ns is None
 
-    def test_fp32_that_may_be_tf32_has_no_peak(self) -> None:
-        point = placed("mystery_gemm_kernel", "aten::mm", tensors([8, 8], [8, 8]))
-        assert (point.dtype, point.compute_ns, point.least_ns) == (None, None, None)
+    def test_fp32_that_may_be_tf32_has_no_peak_and_a_side_where_both_agree(self) -> None:
+        """Ridges of 10 and 100 FLOP a byte; n x n products of fp32 have n / 6."""
+        gpu = Ceiling("Test GPU", 1e12, {"fp32": 10e12, "tf32": 100e12}, 100, "measured by hand")
+
+        def square(n: int, name: str = "mystery_gemm_kernel") -> Point:
+            return placed(name, "aten::mm", tensors([n, n], [n, n]), gpu)
+
+        assert (square(600).dtype, square(600).compute_ns, square(600).least_ns) == (None, None, None)
+        assert [square(n).side for n in (48, 300, 660)] == ["memory", None, "compute"]
+        assert square(300, "volta_sgemm_128x32_nt").side == "compute"
+        tensor_core = square(
+            300, "void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_64x64_32x6_nt_align4>(int)"
+        )
+        assert (tensor_core.dtype, tensor_core.side) == ("tf32", "memory")
 
     def test_without_a_ceiling_times_at_it_are_none(self) -> None:
         point = placed(TILE_A, "aten::mm", tensors([8, 8], [8, 8], dtype=BF16), None)

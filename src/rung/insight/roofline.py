@@ -13,7 +13,8 @@ from typing import Literal
 
 from rung.insight.ceilings import Ceiling
 from rung.insight.forward import Forward, WorkRow
-from rung.insight.guessing.dtypes import gemm_dtype
+from rung.insight.guessing.dtypes import gemm_dtype, matrix_dtype
+from rung.trace import Kernel
 
 Side = Literal["compute", "memory"]
 
@@ -23,7 +24,7 @@ the matrix units is the limit of an A100 (19.5 TFLOP/s / 2.0 TB/s), the lowest o
 
 MATRIX = ("gemm", "convolution", "attention")
 
-RIDGE = 300
+RIDGE = 300.0
 """FLOP a byte where the device or the dtype is unknown: above the bf16 ridge of A100 (312 TFLOP/s / 2.0 TB/s
 = 153), H100 (989 / 3.35 = 295), H200 (989 / 4.8 = 206) and B200 (2250 / 7.7 = 292)."""
 
@@ -60,10 +61,10 @@ class Roofline:
 
 def roofline(forward: Forward, ceiling: Ceiling | None) -> Roofline:
     """Place each kernel, copy and memset of a forward; without a ceiling the times at it are None."""
-    kernels = zip(forward.rows, forward.example.work, strict=True)
-    dtypes = [_dtype(gemm_dtype(kernel)) if row.kind in MATRIX else None for row, kernel in kernels]
-    points = (_point(row, dtype, ceiling) for row, dtype in zip(forward.rows, dtypes, strict=True))
-    return Roofline(forward, ceiling, tuple(points))
+    pairs = zip(forward.rows, forward.example.work, strict=True)
+    return Roofline(
+        forward, ceiling, tuple(_point(row, _dtypes(row, kernel), ceiling) for row, kernel in pairs)
+    )
 
 
 def reached(points: Sequence[Point]) -> float | None:
@@ -74,8 +75,9 @@ def reached(points: Sequence[Point]) -> float | None:
     return sum(ns for ns in least if ns) / spent if spent and None not in least else None
 
 
-def _point(row: WorkRow, dtype: str | None, ceiling: Ceiling | None) -> Point:
+def _point(row: WorkRow, dtypes: tuple[str, ...], ceiling: Ceiling | None) -> Point:
     flop, nbytes = row.work.flop, _through_memory(row)
+    dtype = dtypes[0] if len(dtypes) == 1 else None
     peak = ceiling.flop_per_s.get(dtype) if ceiling and dtype else None
     compute_ns, memory_ns = _at(peak, flop), _at(ceiling.bytes_per_s if ceiling else None, nbytes)
     intensity = 0.0 if flop == 0 else flop / nbytes if flop and nbytes else None
@@ -87,19 +89,22 @@ def _point(row: WorkRow, dtype: str | None, ceiling: Ceiling | None) -> Point:
         flop_per_s=row.flop_per_s,
         bytes_per_s=row.bytes_per_s if nbytes is not None else None,
         dtype=dtype,
-        side=_side(row, intensity, ceiling.ridge(dtype) if ceiling and dtype else None),
+        side=_side(row, intensity, [ceiling.ridge(one) for one in dtypes] if ceiling else []),
         least_ns=_least(row, compute_ns, memory_ns),
         memory_ns=memory_ns,
         compute_ns=compute_ns,
     )
 
 
-def _side(row: WorkRow, intensity: float | None, ridge: float | None) -> Side | None:
+def _side(row: WorkRow, intensity: float | None, ridges: list[float | None]) -> Side | None:
+    """Above all ridges that it may have, or above none of them."""
     if is_elementwise(row):
         return "memory" if _on_device(row) else None
-    if intensity is None:
+    known = [ridge for ridge in ridges if ridge is not None]
+    least, most = (min(known), max(known)) if known and len(known) == len(ridges) else (RIDGE, RIDGE)
+    if intensity is None or least < intensity <= most:
         return None
-    return "compute" if intensity > (ridge or RIDGE) else "memory"
+    return "compute" if intensity > most else "memory"
 
 
 def _least(row: WorkRow, compute_ns: int | None, memory_ns: int | None) -> int | None:
@@ -126,10 +131,17 @@ def _on_device(row: WorkRow) -> bool:
     return row.category != "copy" or row.decoded.fields.get("direction") == "DtoD"
 
 
-def _dtype(found: str | None) -> str | None:
-    """In the words of ceilings: both kinds of fp8 are one."""
-    both_fp8 = found is not None and all(word.startswith("fp8_") for word in found.split(" x "))
-    return "fp8" if both_fp8 else found
+def _dtypes(row: WorkRow, kernel: Kernel) -> tuple[str, ...]:
+    """What a kernel multiplies in, in the words of ceilings: fp32 matrices perhaps in TF32, and in nothing
+    else where a tensor core does it, which knows no fp32. Both kinds of fp8 are one."""
+    if row.kind not in MATRIX and row.work.flop is None:
+        return ()
+    found = gemm_dtype(kernel)
+    if found is None and matrix_dtype(kernel) == "fp32":
+        return ("tf32",) if row.decoded.fields.get("unit") == "tensorop" else ("fp32", "tf32")
+    if found is None:
+        return ()
+    return ("fp8",) if all(word.startswith("fp8_") for word in found.split(" x ")) else (found,)
 
 
 def _at(per_s: float | None, amount: int | None) -> int | None:

@@ -14,11 +14,15 @@ def gemm_dtype(kernel: Kernel) -> str | None:
     may be multiplied in TF32, so that fp32 counts only where the name rules it out: ordinary cores (SIMT), or
     an op on a CPU.
     """
-    decoded = kernel.decoded
-    dtype = _by_name(decoded) or _by_op(kernel.op)
-    if dtype != "fp32" or kernel.category == "op" or decoded.fields.get("unit") == "simt":
+    dtype = matrix_dtype(kernel)
+    if dtype != "fp32" or kernel.category == "op" or kernel.decoded.fields.get("unit") == "simt":
         return dtype
     return "tf32" if "tf32" in kernel.name.lower() else None
+
+
+def matrix_dtype(kernel: Kernel) -> str | None:
+    """The dtype of its two matrices as they lie in memory, whatever it multiplies in."""
+    return _by_name(kernel.decoded) or _by_op(kernel.op)
 
 
 def _by_name(decoded: Decoded) -> str | None:
