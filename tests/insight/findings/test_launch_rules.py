@@ -81,14 +81,15 @@ class TestHeavyLaunch:
 
     def test_alone_there_are_no_others(self) -> None:
         assert the_one("heavy-launch", read(annotation("fwd", 0, 90), *self.GEMM)).title == (
-            "1 GEMM asks for the kernel's occupancy right before the launch: the library sizes the grid"
+            "1 GEMM asks for the kernel's occupancy right before the launch (1.00 µs of CPU time): "
+            "the library sizes the grid"
         )
 
     def test_beside_one_that_does_not(self) -> None:
         more = [op("aten::gelu", 20, 9), launch(22, 1, 2), kernel(GELU, 30, 5, 2)]
         found = the_one("heavy-launch", read(annotation("fwd", 0, 90), *self.GEMM, *more))
         assert found.title.endswith("; the others launch directly")
-        assert found.evidence == {"asked": 1, "kernels": 2, "kinds": {"gemm": 1}}
+        assert found.evidence == {"asked": 1, "kernels": 2, "kinds": {"gemm": 1}, "cpu_ns": 1_000}
 
     def test_nobody_asks(self) -> None:
         assert seen("heavy-launch", read(*events(ran(TILE_A, "aten::mm", SQUARE, SQUARE)))) == []

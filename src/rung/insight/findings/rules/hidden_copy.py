@@ -74,7 +74,7 @@ def _copies(row: WorkRow) -> bool:
 
 def _of_copies(forward: Forward, rows: Sequence[WorkRow]) -> Sighting:
     spent = spent_ns(rows)
-    moved = sum(row.work.nbytes or 0 for row in rows)
+    moved = sum(row.work.nbytes or 0 for row in rows if row.category == "copy")
     op = next(name for name in reversed(rows[0].path) if name in ("aten::addmm", "aten::baddbmm"))
     what = f"{units.size(moved)} are" if moved else "a tensor of unrecorded size is"
     times = f" {len(rows)} times" if len(rows) > 1 else ""

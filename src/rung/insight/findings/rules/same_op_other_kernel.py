@@ -49,20 +49,20 @@ def _what(point: Point) -> tuple[object, ...]:
 
 
 def _sighting(forward: Forward, op: str, kernels: Sequence[Point], pair: tuple[Point, Point]) -> Sighting:
-    alike = names.short(pair[0].row.decoded) == names.short(pair[1].row.decoded)
-    said = " and ".join(_told(point, alike) for point in pair)
+    first, second = map(_told, pair)
+    alike = "another " if names.short(pair[0].row.decoded) == names.short(pair[1].row.decoded) else ""
     return Sighting(
-        title=f"{op} is not one kernel but {len(kernels)}: {said}; the library picks by shape and dtype",
+        title=f"{op} is not one kernel but {len(kernels)}: {first} and {alike}{second}; "
+        "the library picks by shape and dtype",
         advice="Read each rate beside its shape: one that is a multiple of the tile wastes nothing.",
         forward=forward,
         evidence={"op": op, "kernels": [_plain(point) for point in kernels]},
     )
 
 
-def _told(point: Point, by_name: bool) -> str:
-    kernel = point.row.name if by_name else names.short(point.row.decoded)
+def _told(point: Point) -> str:
     rate = f" at {units.flop_rate(point.flop_per_s)}" if point.flop_per_s else ""
-    return f"{kernel} for {_size(point)}{rate}"
+    return f"{names.short(point.row.decoded)} for {_size(point)}{rate}"
 
 
 def _size(point: Point) -> str:

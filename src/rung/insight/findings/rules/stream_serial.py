@@ -18,7 +18,6 @@ from rung.trace.tables import Ints
 TOLERANCE = 0.01
 """Share of the lesser stream's time that may overlap: the next kernel starts while one drains."""
 
-
 SHOWN = 3
 
 
@@ -29,7 +28,8 @@ def find(case: Case) -> Iterator[Sighting]:
     for forward in case.forwards:
         work = _by_stream(case.instances(forward), collective)
         for device, streams in work.items():
-            busy = {stream: busy_ns(case.trace, rows) for stream, rows in streams.items()}
+            spent = {stream: busy_ns(case.trace, rows) for stream, rows in streams.items()}
+            busy = {stream: ns for stream, ns in spent.items() if ns}
             if len(busy) > 1 and _overlap(case.trace, streams) <= TOLERANCE * min(busy.values()):
                 yield _sighting(forward, device, busy, len(case.instances(forward)))
 
@@ -51,9 +51,8 @@ def _by_stream(regions: Sequence[Region], without: Ints) -> dict[object, dict[ob
 
 def _overlap(trace: Trace, streams: dict[object, Ints]) -> int:
     """How much longer the streams work, added up, than the device does."""
-    return sum(busy_ns(trace, rows) for rows in streams.values()) - busy_ns(
-        trace, np.concatenate(list(streams.values()))
-    )
+    together = busy_ns(trace, np.concatenate(list(streams.values())))
+    return sum(busy_ns(trace, rows) for rows in streams.values()) - together
 
 
 def _sighting(forward: Forward, device: object, busy: dict[object, int], instances: int) -> Sighting:
