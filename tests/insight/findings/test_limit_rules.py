@@ -41,13 +41,15 @@ class TestOverheadBound:
         assert seen("overhead-bound", recorded(name)) == []
 
     def test_a_gpu_that_works_for_others_does_not_idle(self) -> None:
-        """`a` has 10 of 100 us to itself; the other 50 are work that was launched in `b`."""
+        """`a` has 10 of 100 us to itself; 50, or 85, of the others are work that was launched in `b`."""
         mine = [annotation("a", 0, 100), launch(5, 1, 1), kernel("one", 10, 10, 1)]
         others = [annotation("b", 200, 100), launch(205, 1, 3), kernel("three", 210, 90, 3)]
-        before = [annotation("b", -200, 100), launch(-195, 1, 2), kernel("two", 30, 50, 2)]
-        assert seen("overhead-bound", read(*before, *mine, *others)) == []
+        before = [annotation("b", -200, 100), launch(-195, 1, 2)]
         alone = the_one("overhead-bound", read(*mine))
         assert (alone.cost_ns, alone.evidence["busy_for_others_ns"]) == (90_000, 0)
+        shared = the_one("overhead-bound", read(*before, kernel("two", 30, 50, 2), *mine, *others))
+        assert (shared.cost_ns, shared.evidence["busy_for_others_ns"]) == (40_000, 50_000)
+        assert seen("overhead-bound", read(*before, kernel("two", 15, 85, 2), *mine, *others)) == []
 
     def test_time_outside_of_ops_is_not_blamed_on_launches(self) -> None:
         """A step of 100 us, 10 of them in an op."""

@@ -8,7 +8,7 @@ from handmade import ADD, GELU, MUL, TILE_A
 from recordings import TRACES
 from rung.trace import Trace
 from seen import recorded, seen, the_one
-from tracelib import Event, annotation, call, kernel, launch, op, read, step
+from tracelib import Event, annotation, call, kernel, launch, op, read, step, work
 
 
 def put(
@@ -98,6 +98,26 @@ class TestForcedSync:
             "the CPU waits for the GPU 1 time a step, 32.0 µs in all, mostly in cudaStreamSynchronize of "
             "aten::item; the GPU then idles 20.0 µs until its next work"
         )
+
+    def copied(self, returns: float) -> Trace:
+        """A copy to the host from 50 to 54, by a call that begins at 20."""
+        return read(
+            annotation("fwd", 0, 100),
+            *put(1, 5, 10, 40),
+            op("aten::copy_", 18, 40),
+            call("cudaMemcpyAsync", 20, returns - 20, correlation=9),
+            work("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", 50, 4, 9),
+            *put(2, 62, 70, 20, GELU, "gelu"),
+        )
+
+    def test_a_copy_to_the_host_that_is_waited_for(self) -> None:
+        """The call returns when the copy is done; the GPU then idles until 70."""
+        found = the_one("forced-sync", self.copied(returns=54))
+        assert found.evidence["by"] == {"cudaMemcpyAsync of aten::copy_": 1}
+        assert (found.evidence["wait_ns"], found.cost_ns) == (34_000, 16_000)
+
+    def test_one_that_runs_by_itself(self) -> None:
+        assert seen("forced-sync", self.copied(returns=53)) == []
 
     def test_a_call_inside_another_is_waited_for_once(self) -> None:
         found = the_one("forced-sync", self.item(call("cuStreamSynchronize", 22, 28)))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from rung import units
-from rung.insight.bound import IDLE
+from rung.insight.bound import WAITING
 from rung.insight.findings.activity import in_ops_ns
 from rung.insight.findings.case import Case
 from rung.insight.findings.finding import Sighting
@@ -20,7 +20,7 @@ def find(case: Case) -> Iterator[Sighting]:
     for forward, bound in zip(case.forwards, case.bounds, strict=True):
         if bound.limit == "overhead-bound":
             others = case.activity.busy_for_others_ns(forward.example)
-            if forward.gpu_busy_ns.median + others < (1 - IDLE) * forward.wall_ns.median:
+            if forward.gpu_busy_ns.median + others < (1 - WAITING) * forward.wall_ns.median:
                 yield _sighting(case, forward, others)
 
 
