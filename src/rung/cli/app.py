@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from rung.cli.climb import climb
+from rung.cli.convert import convert
 from rung.cli.diff import diff
 from rung.cli.guess import guess
 from rung.cli.name import name
@@ -55,6 +56,7 @@ app.command("diff")(diff)
 app.command("guess")(guess)
 app.command("why")(why)
 app.command("show")(show)
+app.command("convert")(convert)
 app.command("name")(name)
 
 INTERRUPTED = 130

@@ -35,12 +35,13 @@ def show(
     """
     from rung.cli.loading import stretch
     from rung.cli.output import print_json, stdout, working, write_file
+    from rung.cli.parts import stem
     from rung.show.page import page
 
     laid_out = _laid_out(traces, region, step, stretch(between), no_cache=no_cache)
     with working("drawing"):
         html = page(laid_out, _diffs(laid_out))
-    path = output or Path(f"{_stem(traces[0])}.html")
+    path = output or Path(f"{stem(traces[0])}.html")
     write_file(path, html)
     if json:
         print_json({"artifacts": [{"path": str(path), "bytes": path.stat().st_size}]})
@@ -60,27 +61,15 @@ def _laid_out(
 ) -> list[Exhibit]:
     from rung.cli.loading import load
     from rung.cli.output import working
+    from rung.cli.parts import names_of
     from rung.insight.exhibit import exhibit
 
     found = []
-    for name, label in zip(traces, _labels(traces), strict=True):
+    for name, label in zip(traces, names_of(traces), strict=True):
         loaded = load(name, no_cache=no_cache)
         with working(f"laying out {name}"):
             found.append(exhibit(loaded, label, region, step, between))
     return found
-
-
-def _labels(traces: list[str]) -> list[str]:
-    """The files' names; where two are the same, with their folders'."""
-    stems = [Path(_stem(name)).name for name in traces]
-    return [
-        stem if stems.count(stem) == 1 else f"{Path(name).parent.name}/{stem}"
-        for name, stem in zip(traces, stems, strict=True)
-    ]
-
-
-def _stem(name: str) -> str:
-    return name.removesuffix(".gz").removesuffix(".json")
 
 
 def _diffs(laid_out: list[Exhibit]) -> list[Diff]:
