@@ -43,11 +43,9 @@ def _by_op(op: Op | None) -> str | None:
 
 def _matrix_dtypes(op: Op) -> set[str]:
     """Dtypes of the inputs that have two dimensions or more; of all tensors where no shapes were recorded."""
-    args = op.args
-    types, shapes = args.get("Input type") or [], args.get("Input Dims")
-    found = set()
-    for at, word in enumerate(types):
-        is_matrix = shapes is None or (at < len(shapes) and len(shapes[at] or ()) >= 2)
+    shapes, found = op.shapes, set()
+    for at, word in enumerate(op.dtypes):
+        is_matrix = not shapes or (at < len(shapes) and isinstance(shapes[at], list) and len(shapes[at]) >= 2)
         if is_matrix and isinstance(word, str) and (dtype := dtype_of(word)):
             found.add(dtype)
     return found
