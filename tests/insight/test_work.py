@@ -13,7 +13,7 @@ from rung.insight.spread import spread
 from rung.insight.tensors import Tensor, broadcast, inputs
 from rung.insight.work import Gemm, gemm_of, output_of
 from rung.trace import Op
-from tracelib import op, read
+from tracelib import op, read, read_bytes, text
 
 BF16 = "c10::BFloat16"
 
@@ -124,3 +124,10 @@ def test_a_spread_is_wide_from_a_tenth_of_the_median_on() -> None:
     assert not spread([95, 100, 105]).is_wide
     assert spread([95, 100, 106]).is_wide
     assert spread([1, 2, 3, 4]).median == 2
+
+
+def test_damaged_arguments_tell_what_they_still_can() -> None:
+    """`Infinity` is no JSON: the text is repaired, and the shapes beside it are read."""
+    event = op("aten::mm", 1, 5, **{"Input Dims": [[4, 8], [8, 2]], "Input type": ["float"] * 2, "x": 0})
+    damaged = text(event).replace(b'"x": 0', b'"x": Infinity')
+    assert gemm_of(read_bytes(damaged).ops[0]) == Gemm(4, 2, 8)

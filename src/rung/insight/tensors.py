@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import zip_longest
 from typing import Any, TypeGuard
 
+import msgspec
+from msgspec import Raw
+
 from rung.trace import Op
+from rung.trace.repair import UNDECODABLE
 
 DTYPE_BYTES = {
     "float": 4,
@@ -101,17 +106,40 @@ class Call:
         return {"True": True, "False": False}.get(self.text(at))
 
 
+class _Recorded(msgspec.Struct):
+    """The arguments that tell a call, as their text: alike calls have alike texts, whatever their ids."""
+
+    dims: Raw = msgspec.field(default=Raw(b"null"), name="Input Dims")
+    old_dims: Raw = msgspec.field(default=Raw(b"null"), name="Input dims")
+    types: Raw = msgspec.field(default=Raw(b"null"), name="Input type")
+    strides: Raw = msgspec.field(default=Raw(b"null"), name="Input Strides")
+    texts: Raw = msgspec.field(default=Raw(b"null"), name="Concrete Inputs")
+
+
+_recorded = msgspec.json.Decoder(_Recorded)
+
+
 def call_of(op: Op) -> Call:
-    """What an op was called with, decoded once."""
-    args = op.args
-    dims, types, strides, texts = (
-        value if isinstance(value := args.get(key), list) else []
-        for key in ("Input Dims", "Input type", "Input Strides", "Concrete Inputs")
+    """What an op was called with; a model's layers call alike, and are decoded once."""
+    try:
+        return _told(op.name, op.trace.span_args()[int(op.trace.tables.ops.span[op.row])])
+    except UNDECODABLE:
+        return _told(op.name, msgspec.json.encode(op.args))  # as far as they could be repaired
+
+
+def _told(name: str, args: bytes) -> Call:
+    return _call(name, *(bytes(text) for text in msgspec.structs.astuple(_recorded.decode(args))))
+
+
+@lru_cache(maxsize=16384)
+def _call(name: str, *told: bytes) -> Call:
+    dims, old_dims, types, strides, texts = (
+        value if is_list(value := msgspec.json.decode(text)) else [] for text in told
     )
-    dims = dims or (value if isinstance(value := args.get("Input dims"), list) else [])
+    dims = dims or old_dims
     rows = list(zip_longest(dims, types[: len(dims)], strides[: len(dims)]))
     return Call(
-        op.name,
+        name,
         tuple(_tensor(*row) for row in rows),
         tuple(_shapes(shape) for shape, *_ in rows),
         tuple(text if isinstance(text, str) else "" for text in texts),
