@@ -1,6 +1,6 @@
-"""Gradients: of the pointwise GLU and of gate-up, to any order, under autograd and torch.func alike.
+"""Gradients: of the pointwise GLU and of the MLP, to any order, under autograd and torch.func alike.
 
-Each is written once as (setup, backward) and used twice: by an `autograd.Function` in eager mode, where the
+Each is written once as (setup, backward) and used by an `autograd.Function` in eager mode, where the
 dispatcher's own way to a Python operator costs more than the launch, and by the registered operator
 elsewhere.
 """
@@ -12,10 +12,14 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from rung.glu import gate_up as launching
-from rung.glu import pointwise, reference
-from rung.glu.modes import through_dispatcher, transformed
+from rung.glu import pointwise, reference, training
+from rung.glu.modes import through_dispatcher, traced, transformed
+from rung.glu.views import fold
+
+Gradients = tuple[Tensor | None, ...]
 
 
 def setup_glu(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
@@ -44,37 +48,77 @@ def backward_gradient(ctx: Any, over_gate: Tensor, over_up: Tensor) -> tuple[Ten
     return (*pull((over_gate, over_up)), None)
 
 
-def setup_gate_up(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-    x, gate_weight, up_weight, _, _, ctx.activation, _, save = inputs
-    _, gate, up = output
+def setup_mlp(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
+    ctx.activation, ctx.rounding, ctx.keep = inputs[7:]
     ctx.set_materialize_grads(False)
-    ctx.saved = save
-    ctx.save_for_backward(x, gate_weight, up_weight, gate, up)
+    ctx.mark_non_differentiable(*output[1:])
+    ctx.save_for_backward(*inputs[:7], *output[1:])
 
 
-def gate_up_gradient(
-    ctx: Any, grad: Tensor | None, over_gate: Tensor | None, over_up: Tensor | None
-) -> tuple[Tensor | None, ...]:
-    """Gradients for x, both weights and both biases. `over_*` come only from a second backward."""
-    if not ctx.saved:
-        raise RuntimeError("rung::gate_up was called with save=False: it kept nothing to go back with")
-    x, gate_weight, up_weight, gate, up = ctx.saved_tensors
-    if grad is not None:
-        grad_gate, grad_up = differentiable_backward(grad, gate, up, ctx.activation)
-        over_gate = grad_gate if over_gate is None else over_gate + grad_gate
-        over_up = grad_up if over_up is None else over_up + grad_up
+def mlp_gradient(ctx: Any, grad: Tensor | None, *_: None) -> Gradients:
+    """Gradients for x, three weights, three biases; each tensor that was kept is let go after its last use.
+
+    Five products and sums: the weight of down; down and the GLU in one kernel, which leaves the gradients of
+    gate and up side by side; so one product for both their weights; two for x.
+    """
+    if grad is None:
+        return (None,) * 10
+    if not traced() and (torch.is_grad_enabled() or transformed()):
+        return (*_differentiable_gradients(ctx, grad), None, None, None)
+    x, gate_weight, up_weight, down_weight, *biases, _, hidden, gate, up = ctx.saved_tensors
+    ctx.maybe_clear_saved_tensors()  # unless the graph is retained
+    if not ctx.keep:
+        inputs: Any = (x, gate_weight, up_weight, *biases)
+        gate_up: Any = torch.ops.rung.gate_up if through_dispatcher(*inputs) else launching.gate_up
+        hidden, gate, up = gate_up(*inputs, ctx.activation, ctx.rounding, True)
     needs = ctx.needs_input_grad
-    gates, ups = _flat(over_gate), _flat(over_up)
-    dx = _sum_of_products(gates, gate_weight, ups, up_weight) if needs[0] else None
-    rows = _flat(x)
-    return (
-        dx if dx is None else dx.reshape(x.shape),
-        gates.t() @ rows if needs[1] and gates is not None else None,
-        ups.t() @ rows if needs[2] and ups is not None else None,
-        gates.sum(0) if needs[3] and gates is not None else None,
-        ups.sum(0) if needs[4] and ups is not None else None,
-        *(None, None, None),
-    )
+    found: list[Tensor | None] = [None] * 7
+    rows, grad = fold(x), fold(grad).contiguous()  # that of a sum is one number, expanded
+    if needs[3]:
+        found[3] = grad.t() @ fold(hidden)
+    del hidden
+    if needs[6]:
+        found[6] = grad.sum(0)
+    if needs[0] or needs[1] or needs[2] or needs[4] or needs[5]:
+        both = _down_backward(grad, down_weight, fold(gate), fold(up), ctx.activation)
+        del gate, up
+        if needs[1] or needs[2]:
+            found[1], found[2] = (both.t() @ rows).chunk(2)
+        if needs[4] or needs[5]:
+            found[4], found[5] = both.sum(0).chunk(2)
+        if needs[0]:
+            grad_gate, grad_up = both.chunk(2, dim=1)
+            found[0] = _sum_of_products(grad_gate, gate_weight, grad_up, up_weight).view(x.shape)
+    asked = [one if need else None for one, need in zip(found, needs, strict=False)]
+    return (*asked, None, None, None)
+
+
+def _down_backward(*arguments: Any) -> Tensor:
+    run = torch.ops.rung.down_backward if through_dispatcher(*arguments[:4]) else training.down_backward
+    return run(*arguments)
+
+
+def _differentiable_gradients(ctx: Any, grad: Tensor) -> Gradients:
+    """The same by going forward anew, out of parts that have gradients of their own."""
+    tensors = ctx.saved_tensors[:7]
+    there = [i for i, tensor in enumerate(tensors) if tensor is not None]
+
+    def mlp(*given: Tensor) -> Tensor:
+        x, gate, up, down, gate_bias, up_bias, down_bias = _spread(given, there)
+        gates = functional.linear(x, gate, gate_bias)
+        hidden = GLU.apply(gates, functional.linear(x, up, up_bias), ctx.activation)
+        return functional.linear(hidden, down, down_bias)
+
+    _, pull = torch.func.vjp(mlp, *(tensors[i] for i in there))
+    return tuple(_spread(pull(grad), there))
+
+
+def _spread(given: tuple[Any, ...], there: list[int]) -> list[Any]:
+    """Seven tensors, None where none is given."""
+    found = [None] * 7
+    for i, tensor in zip(there, given, strict=True):
+        found[i] = tensor
+    return found
 
 
 def differentiable_backward(grad: Tensor, gate: Tensor, up: Tensor, activation: str) -> tuple[Tensor, Tensor]:
@@ -111,14 +155,8 @@ def over_batch(operator: Callable[..., Any]) -> Callable[..., Any]:
     return rule
 
 
-def _flat(tensor: Tensor | None) -> Any:
-    return None if tensor is None else tensor.reshape(-1, tensor.shape[-1])
-
-
-def _sum_of_products(a: Any, b: Any, c: Any, d: Any) -> Any:
+def _sum_of_products(a: Tensor, b: Tensor, c: Tensor, d: Tensor) -> Tensor:
     """a @ b + c @ d, the sum in the second product's epilogue."""
-    if a is None or c is None:
-        return c @ d if a is None else a @ b
     return torch.addmm(a @ b, c, d) if torch.is_grad_enabled() else (a @ b).addmm_(c, d)
 
 
@@ -142,7 +180,32 @@ class GLU(_Function):
     backward = staticmethod(glu_gradient)
 
 
-class GateUp(_Function):
-    forward = staticmethod(launching.gate_up)
-    setup_context = staticmethod(setup_gate_up)
-    backward = staticmethod(gate_up_gradient)
+class MLP(_Function):
+    forward = staticmethod(training.forward)
+    setup_context = staticmethod(setup_mlp)
+    backward = staticmethod(mlp_gradient)
+
+
+class EagerMLP(torch.autograd.Function):  # type: ignore[misc]
+    """`MLP` outside torch.func, without its second step: binding names costs 20 µs a call."""
+
+    @staticmethod
+    def forward(ctx: Any, *inputs: Any) -> Tensor:
+        output = training.forward(*inputs)
+        setup_mlp(ctx, inputs, output)
+        return output[0]
+
+    backward = staticmethod(mlp_gradient)
+
+
+def mlp(tensors: tuple[Any, ...], activation: str, rounding: str, keep: bool) -> Tensor:
+    """The MLP of x, three weights and three biases or None, with gradients. Without `keep` nothing but these
+    is kept for backward, which then goes forward again."""
+    arguments = (*tensors, activation, rounding, keep)
+    if through_dispatcher(*tensors):
+        y, _, _, _ = torch.ops.rung.glu_mlp_training(*arguments)
+    elif transformed():
+        y, _, _, _ = MLP.apply(*arguments)
+    else:
+        y = EagerMLP.apply(*arguments)
+    return y

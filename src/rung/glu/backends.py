@@ -15,8 +15,8 @@ from rung.glu.operands import arrange
 
 
 class Backend(NamedTuple):
-    """`name`: `reference`, `few-rows` (two kernels of Rung's), `portable` or `tma` (gate-up kernel, then the
-    library's GEMM for down). `reason`: why that one. `tile`: m, n, k of the gate-up kernel, or None."""
+    """`name`: `reference`, `few-rows` (two kernels of Rung's), `hopper`, `tma` or `portable` (gate-up kernel,
+    then the library's GEMM for down). `reason`: why that one. `tile`: m, n, k of the gate-up kernel."""
 
     name: str
     reason: str

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, cast
 
 import torch
-from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
 from rung.glu import autograd, forward, ops, plans, pointwise, reference
@@ -77,31 +77,20 @@ def glu_mlp(
     if cast_to is not None:
         # The arithmetic below names its own dtypes.
         with torch.autocast(x.device.type, enabled=False):
-            return _kept_or_not(tensors, activation, rounding, recompute)
-    return _kept_or_not(tensors, activation, rounding, recompute)
+            return _mlp(tensors, activation, rounding, recompute)
+    return _mlp(tensors, activation, rounding, recompute)
 
 
-def _kept_or_not(tensors: tuple[Any, ...], activation: str, rounding: str, recompute: bool) -> torch.Tensor:
-    if recompute and torch.is_grad_enabled():
-        again = checkpoint(_mlp, tensors, activation, rounding, use_reentrant=False, preserve_rng_state=False)
-        return cast(torch.Tensor, again)
-    return _mlp(tensors, activation, rounding)
-
-
-def _mlp(tensors: tuple[Any, ...], activation: str, rounding: str) -> torch.Tensor:
-    x, gate_weight, up_weight, down_weight, gate_bias, up_bias, down_bias = tensors
-    if why_no_kernel(x.device, x.dtype) is not None:
-        return reference.glu_mlp(
-            x, gate_weight, up_weight, down_weight, gate_bias, up_bias, down_bias, activation, rounding
-        )
-    dispatched = through_dispatcher(*tensors)
+def _mlp(tensors: tuple[Any, ...], activation: str, rounding: str, recompute: bool) -> torch.Tensor:
+    if why_no_kernel(tensors[0].device, tensors[0].dtype) is not None:
+        run: Any = reference.glu_mlp
+        if recompute and torch.is_grad_enabled():
+            run = partial(checkpoint, run, use_reentrant=False, preserve_rng_state=False)
+        return cast(torch.Tensor, run(*tensors, activation, rounding))
     if not (needs_grad(*tensors) or transformed()):
-        run = torch.ops.rung.glu_mlp if dispatched else forward.glu_mlp
-        y = run(x, gate_weight, up_weight, down_weight, gate_bias, up_bias, down_bias, activation, rounding)
-        return cast(torch.Tensor, y)
-    train = torch.ops.rung.gate_up if dispatched else autograd.GateUp.apply
-    hidden, _, _ = train(x, gate_weight, up_weight, gate_bias, up_bias, activation, rounding, True)
-    return cast(torch.Tensor, functional.linear(hidden, down_weight, down_bias))
+        run = torch.ops.rung.glu_mlp if through_dispatcher(*tensors) else forward.glu_mlp
+        return cast(torch.Tensor, run(*tensors, activation, rounding))
+    return autograd.mlp(tensors, activation, rounding, not recompute)
 
 
 def _autocast_dtype(x: Any) -> Any:

@@ -12,7 +12,7 @@ from rung.glu import few_rules, hopper, memory, plans, portable, reference, rule
 from rung.glu.devices import chip, kind_of, why_no_kernel
 from rung.glu.memory import Make
 from rung.glu.operands import Operands, arrange
-from rung.glu.rules import Kind, Tile
+from rung.glu.rules import Tile
 from rung.glu.views import device_index, fold
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def choose(operands: Operands, save: bool) -> Choice:
     rows, columns = operands.x.shape[0], operands.gate_weight.shape[0]
     device = chip(device_index(operands.x))
     kind = kind_of(operands.x.dtype)
-    kernel, reason = _kernel(operands, device.capability, kind)
+    kernel, reason = best(operands)
     if rows <= few_rules.FEW_ROWS and (not save or kernel == "portable"):
         tile = few_rules.gate_up(kind, rows, columns, device.multiprocessors)
         return Choice("portable", tile, f"at most {few_rules.FEW_ROWS} rows")
@@ -119,8 +119,9 @@ def choose(operands: Operands, save: bool) -> Choice:
     return Choice(kernel, rules.choose(tiles, rows, columns, device.multiprocessors), reason)
 
 
-def _kernel(operands: Operands, capability: tuple[int, int], kind: Kind) -> tuple[str, str]:
-    """The best kernel that can take these operands, and why none better."""
+def best(operands: Operands) -> tuple[str, str]:
+    """The best kernel for many rows that can take these operands, and why none better."""
+    capability, kind = chip(device_index(operands.x)).capability, kind_of(operands.x.dtype)
     obstacle = hopper.why_not(operands, capability, kind)
     if obstacle is None:
         return "hopper", "sm_90, aligned 2-byte floats"

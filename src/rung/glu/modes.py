@@ -41,6 +41,11 @@ def through_dispatcher(*tensors: Any) -> bool:
     )
 
 
+def traced() -> bool:
+    """Whether operators are written down or imitated, not run."""
+    return bool(torch.compiler.is_compiling() or torch._C._len_torch_dispatch_stack() > 0)
+
+
 def transformed() -> bool:
     """Whether a torch.func transform is running."""
     return torch._C._functorch.peek_interpreter_stack() is not None

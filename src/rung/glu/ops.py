@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from rung.glu import autograd, forward, gate_up, pointwise
+from rung.glu import autograd, forward, gate_up, pointwise, training
 
 _LIBRARY = torch.library.Library("rung", "DEF")
 _WEIGHTS = "Tensor gate_weight, Tensor up_weight"
@@ -22,6 +22,9 @@ _SCHEMAS = {
     " -> (Tensor, Tensor, Tensor)",
     "glu_mlp": f"(Tensor x, {_WEIGHTS}, Tensor down_weight, {_BIASES}, Tensor? down_bias, "
     "str activation, str rounding) -> Tensor",
+    "glu_mlp_training": f"(Tensor x, {_WEIGHTS}, Tensor down_weight, {_BIASES}, Tensor? down_bias, "
+    "str activation, str rounding, bool keep) -> (Tensor, Tensor, Tensor, Tensor)",
+    "down_backward": "(Tensor grad, Tensor down_weight, Tensor gate, Tensor up, str activation) -> Tensor",
 }
 
 
@@ -51,16 +54,28 @@ def _fake_glu_mlp(x: Any, gate_weight: Any, up_weight: Any, down_weight: Any, *r
     return x.new_empty((*x.shape[:-1], down_weight.shape[0]))
 
 
+def _fake_glu_mlp_training(x: Any, gate_weight: Any, up_weight: Any, down_weight: Any, *rest: Any) -> Any:
+    *_, keep = rest
+    kept = (*x.shape[:-1], gate_weight.shape[0]) if keep else (0,)
+    return _fake_glu_mlp(x, gate_weight, up_weight, down_weight), *(x.new_empty(kept) for _ in range(3))
+
+
+def _fake_down_backward(grad: Any, down_weight: Any, *rest: Any) -> Any:
+    return grad.new_empty((grad.shape[0], 2 * down_weight.shape[1]))
+
+
 _IMPLEMENTATIONS = {
     "glu": (pointwise.glu, _fake_glu),
     "glu_backward": (pointwise.glu_backward, _fake_glu_backward),
     "gate_up": (gate_up.gate_up, _fake_gate_up),
     "glu_mlp": (forward.glu_mlp, _fake_glu_mlp),
+    "glu_mlp_training": (training.forward, _fake_glu_mlp_training),
+    "down_backward": (training.down_backward, _fake_down_backward),
 }
 _GRADIENTS = {
     "glu": (autograd.glu_gradient, autograd.setup_glu),
     "glu_backward": (autograd.backward_gradient, autograd.setup_backward),
-    "gate_up": (autograd.gate_up_gradient, autograd.setup_gate_up),
+    "glu_mlp_training": (autograd.mlp_gradient, autograd.setup_mlp),
 }
 
 

@@ -52,6 +52,7 @@ _HOPPER = (
 _DOWN_BACKWARD = Tile(128, 128, 64, 4, 5)
 _DEEP_DOWN_BACKWARD = Tile(192, 128, 64, 4, 4)
 DEEP = 4096
+"""Output features of down from which on its backward takes the taller tile."""
 
 
 def portable(kind: Kind, width: int) -> tuple[Tile, ...]:
@@ -81,6 +82,11 @@ def down_backward(depth: int) -> Tile:
     [4096, 2304], 9216; 1356, 1331 at [8192, 4096], 14336.
     """
     return _DEEP_DOWN_BACKWARD if depth >= DEEP else _DOWN_BACKWARD
+
+
+def down_backward_tiles() -> tuple[Tile, ...]:
+    """All that `down_backward` chooses from."""
+    return _DOWN_BACKWARD, _DEEP_DOWN_BACKWARD
 
 
 @lru_cache(4096)

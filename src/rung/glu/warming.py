@@ -8,10 +8,12 @@ from rung.errors import MachineError
 from rung.glu import few, few_rules, one_row, rules
 from rung.glu.activations import Activation
 from rung.glu.checks import check_choice
-from rung.glu.devices import INTERPRETED, KERNEL_DTYPES, chip, kind_of
-from rung.glu.gate_up import Choice, plan
+from rung.glu.devices import INTERPRETED, KERNEL_DTYPES, kind_of
+from rung.glu.gate_up import Choice, best, plan
+from rung.glu.operands import Operands, arrange
 from rung.glu.pointwise import glu, glu_backward
 from rung.glu.reference import Rounding
+from rung.glu.training import down_backward_plans
 
 WIDE = 1 << 20
 """Columns enough for the wide tile of a small batch."""
@@ -55,17 +57,20 @@ def _warm_size(
         few.plan(x, weights[0], weights[1], weights[2], None, None, None, activation, rounding)
     x = torch.zeros(few_rules.FEW_ROWS + 1, size, dtype=dtype, device=device)
     for save in (False, True):
-        for choice in _choices(dtype, save, size, device):
+        for choice in _choices(arrange(x, weights[0], weights[1], None, None), save):
             plan(x, weights[0], weights[1], None, None, activation, rounding, save, choice)
+    down_backward_plans(x, weights[2], activation)
 
 
-def _choices(dtype: torch.dtype, save: bool, size: int, device: torch.device) -> list[Choice]:
-    kind = kind_of(dtype)
-    tiles = [("portable", tile) for tile in rules.portable(kind, 1 if size % 2 else 0)]
+def _choices(operands: Operands, save: bool) -> list[Choice]:
+    """The best kernel for such operands with every tile; the portable one, which overlapping rows take."""
+    kind = kind_of(operands.x.dtype)
+    chosen = [
+        (kernel, tile)
+        for kernel in (best(operands)[0], "portable")
+        for tile in rules.tiles(kernel, kind, operands.width, save)
+    ]
     if save:
         for rows in (16, few_rules.FEW_ROWS):
-            tiles += [("portable", few_rules.gate_up(kind, rows, columns, 1)) for columns in (size, WIDE)]
-    if device.type == "cuda" and size % 16 == 0 and kind != "ieee":
-        capability = chip(torch.cuda.current_device()).capability
-        tiles += [("tma", tile) for tile in (rules.tma(kind, save) if capability[0] == 9 else ())]
-    return [Choice(kernel, tile, "being warmed") for kernel, tile in dict.fromkeys(tiles)]
+            chosen += [("portable", few_rules.gate_up(kind, rows, columns, 1)) for columns in (1, WIDE)]
+    return [Choice(kernel, tile, "being warmed") for kernel, tile in dict.fromkeys(chosen)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from calls import mlp
@@ -80,11 +82,32 @@ def test_only_what_is_asked_for() -> None:
     assert all(t.grad is None for t in tensors[2:])
 
 
-def test_gate_up_without_saving_says_so() -> None:
-    x, g, u, *_ = leaves()
-    h, _, _ = torch.ops.rung.gate_up(x, g, u, None, None, "silu", "single", False)
-    with pytest.raises(RuntimeError, match="save=False"):
-        h.sum().backward()
+@pytest.mark.parametrize("wanted", [(0,), (1,), (2,), (3,), (4,), (5, 6), (0, 3), (1, 2, 6)], ids=str)
+@pytest.mark.parametrize("recompute", [False, True])
+def test_any_subset_of_gradients(wanted: tuple[int, ...], recompute: bool) -> None:
+    tensors = inputs((3,), 16, 24, torch.float32)
+    asked = [tensors[i].requires_grad_() for i in wanted]
+    ours = torch.autograd.grad(mlp("silu", *tensors, recompute=recompute).square().sum(), asked)
+    close(ours, torch.autograd.grad(eager("silu", *tensors).square().sum(), asked))
+
+
+def test_what_was_kept_is_let_go_during_backward() -> None:
+    """When the last product runs, x and the weights are all that backward still holds."""
+    import gc
+    import weakref
+
+    kept: list[Any] = []
+    tensors = leaves()
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: (kept.append(weakref.ref(t)), t)[1], lambda t: t):
+        y = mlp("silu", *tensors)
+    at_the_end: list[int] = []
+    y.register_hook(lambda grad: None)
+    tensors[0].register_hook(lambda grad: at_the_end.append(sum(r() is not None for r in kept[7:])))
+    y.sum().backward()
+    del y
+    gc.collect()
+    assert all(r() is None for r in kept[7:])
+    assert at_the_end == [0]
 
 
 def test_functional_gradients_and_batches() -> None:

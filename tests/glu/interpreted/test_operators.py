@@ -18,14 +18,16 @@ def test_opcheck(grad: bool) -> None:
     x, g, u, d, bg, bu, bd = (t.requires_grad_(grad) for t in inputs((2, 3), 16, 24, torch.float32))
     gate, up = (torch.randn(3, 24, requires_grad=grad) for _ in range(2))
     ops = torch.ops.rung
-    torch.library.opcheck(
-        ops.gate_up.default, (x, g, u, bg, None, "silu", "single", True), test_utils=OPCHECKS
-    )
+    for keep in (True, False):
+        inputs_ = (x, g, u, d, bg, None, bd, "silu", "single", keep)
+        torch.library.opcheck(ops.glu_mlp_training.default, inputs_, test_utils=OPCHECKS)
     torch.library.opcheck(ops.glu.default, (gate, up, "gelu"), test_utils=OPCHECKS)
     torch.library.opcheck(ops.glu_backward.default, (gate.detach(), gate.detach(), up.detach(), "gelu"))
     if not grad:
         torch.library.opcheck(ops.glu_mlp.default, (x, g, u, d, bg, bu, bd, "silu", "single"))
         torch.library.opcheck(ops.gate_up.default, (x, g, u, None, bu, "silu", "eager", False))
+        torch.library.opcheck(ops.gate_up.default, (x, g, u, bg, None, "silu", "single", True))
+        torch.library.opcheck(ops.down_backward.default, (x[0], d, gate, up, "silu"))
 
 
 def count_compilations() -> tuple[object, list[int]]:

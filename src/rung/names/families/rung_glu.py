@@ -1,4 +1,4 @@
-"""Rung's own GLU kernels, by the names in `rung.glu.kernels`: `rung_gate_up_hopper_gelu_tanh_192x64x64_s5`."""
+"""Rung's own GLU kernels, by their names: `rung_gate_up_hopper_gelu_tanh_192x64x64_s5`."""
 
 from __future__ import annotations
 
