@@ -135,4 +135,5 @@ RULE = Rule(
     "graph pays for its look-up, guards and prologue.",
     do="Find the line with `TORCH_LOGS=graph_breaks` and take what cannot be traced out of the function.",
     find=find,
+    explains=True,
 )

@@ -149,4 +149,5 @@ RULE = Rule(
     means="A guard failed (another shape, dtype or Python value): the frame was specialised once more.",
     do="Find the guard with TORCH_LOGS=recompiles; keep shapes fixed or mark the varying dimension dynamic.",
     find=find,
+    explains=True,
 )
