@@ -78,7 +78,7 @@ def _contents(told: list[tuple[str, list[Rule]]]) -> Iterator[str]:
 def _section(rule: Rule) -> str:
     said = {"The trace shows": rule.shows, "It means": rule.means, "What to do": rule.do}
     lines = [
-        textwrap.fill(f"- **{head}:** {_capital(text)}", WIDTH, **_HANGING) for head, text in said.items()
+        textwrap.fill(f"- **{head}:** {text}", WIDTH, **_HANGING) for head, text in said.items()
     ]
     return "\n".join([f"### {rule.id}\n", *lines, "", _example(rule)])
 
@@ -88,10 +88,6 @@ _HANGING: dict[str, Any] = {
     "break_long_words": False,
     "break_on_hyphens": False,
 }
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _example(rule: Rule) -> str:

@@ -43,5 +43,5 @@ def test_every_finding_has_a_section_and_an_example_that_shows_it() -> None:
 @pytest.mark.parametrize("rule", rules().values(), ids=list(rules()))
 def test_each_rule_says_what_it_shows_means_and_asks_for(rule: object) -> None:
     for text in (getattr(rule, key) for key in ("shows", "means", "do")):
-        assert text.endswith(".")
+        assert text.endswith(".") and (text[0].isupper() or text[0] == "`")
         assert "\n" not in text

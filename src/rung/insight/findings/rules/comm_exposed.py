@@ -50,7 +50,7 @@ def _sighting(forward: Forward, rank: int | None, total: int, exposed: int) -> S
 RULE = Rule(
     id="comm-exposed",
     topic="ranks",
-    shows="collectives (NCCL, RCCL) that run while no kernel computes.",
+    shows="Collectives (NCCL, RCCL) that run while no kernel computes.",
     means="Communication, or waiting for another rank, is the limit there.",
     do="Overlap with compute, send less, or find the rank that comes late (`straggler`).",
     find=find,

@@ -60,7 +60,7 @@ def _said(rows: Sequence[WorkRow], measured: bool) -> str:
 RULE = Rule(
     id="fused-by-compiler",
     topic="fusion",
-    shows="a `triton_*_fused_*` or `cpp_fused_*` kernel.",
+    shows="A `triton_*_fused_*` or `cpp_fused_*` kernel.",
     means="The compiler merged the ops in its name into one kernel.",
     do="Nothing; `rung diff` against the eager trace says which round trips through memory it saved.",
     find=find,

@@ -44,8 +44,8 @@ def _said(layouts: list[str], meaning: str) -> str:
 RULE = Rule(
     id="gemm-layout",
     topic="kernels",
-    shows="layout letters such as `TNT` or `tn` in the name of a GEMM.",
-    means="the kernel reads a matrix as it is stored or transposed; `aten::t` only chooses which.",
+    shows="Layout letters such as `TNT` or `tn` in the name of a GEMM.",
+    means="The kernel reads a matrix as it is stored or transposed; `aten::t` only chooses which.",
     do="Nothing: calling `.contiguous()` on a transposed weight would only add a copy.",
     find=find,
     explains=True,

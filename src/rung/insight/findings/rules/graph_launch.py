@@ -54,7 +54,7 @@ def _launches(forward: Forward) -> int:
 RULE = Rule(
     id="graph-launch",
     topic="launch",
-    shows="one `cudaGraphLaunch` and many kernels behind it.",
+    shows="One `cudaGraphLaunch` and many kernels behind it.",
     means="A captured graph is replayed: the CPU pays one launch for all of them.",
     do="Nothing; inputs have to lie where they lay when it was captured.",
     find=find,

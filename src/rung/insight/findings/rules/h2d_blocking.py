@@ -85,7 +85,7 @@ def _advice(pageable: bool) -> str:
 RULE = Rule(
     id="h2d-blocking",
     topic="data",
-    shows="copies from pageable host memory, or copies from the host while no kernel runs.",
+    shows="Copies from pageable host memory, or copies from the host while no kernel runs.",
     means="The data path stalls the GPU; a pageable copy also holds the CPU until it is through.",
     do="Pin the memory, copy with `non_blocking=True` and prefetch the next batch on another stream.",
     find=find,

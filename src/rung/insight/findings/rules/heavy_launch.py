@@ -42,7 +42,7 @@ def _sighting(forward: Forward) -> Sighting:
 RULE = Rule(
     id="heavy-launch",
     topic="launch",
-    shows="an occupancy query (`cudaOccupancyMaxActiveBlocksPerMultiprocessor`) before a launch.",
+    shows="An occupancy query (`cudaOccupancyMaxActiveBlocksPerMultiprocessor`) before a launch.",
     means="The kernel is launched adaptively, as GEMMs and convolutions are: its grid depends on the device.",
     do="Nothing; a CUDA graph asks once, when it is captured.",
     find=find,

@@ -96,7 +96,7 @@ def _evidence(rows: Sequence[WorkRow], spent: int) -> dict[str, object]:
 RULE = Rule(
     id="hidden-copy",
     topic="kernels",
-    shows="a device-to-device copy or a memset that nobody wrote, right before a GEMM.",
+    shows="A device-to-device copy or a memset that nobody wrote, right before a GEMM.",
     means="The library seeds the output with the bias, or clears a workspace (split-K, counters).",
     do="A CUDA graph saves its launch; a bias with one dimension needs no copy.",
     find=find,

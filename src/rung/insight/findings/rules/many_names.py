@@ -73,7 +73,7 @@ def _names_inside(op: Op) -> list[str]:
 RULE = Rule(
     id="many-names",
     topic="launch",
-    shows="an op that dispatches several others, one inside the other, and runs one kernel.",
+    shows="An op that dispatches several others, one inside the other, and runs one kernel.",
     means="PyTorch composes ops of simpler ones; the profiler lists each of them with nearly the same time.",
     do="Count launches and kernels, not rows of the table.",
     find=find,

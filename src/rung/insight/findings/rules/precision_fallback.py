@@ -111,7 +111,7 @@ def _least_ns(slow: Sequence[Point], ceiling: Ceiling | None) -> int | None:
 RULE = Rule(
     id="precision-fallback",
     topic="kernels",
-    shows="fp32 GEMMs on ordinary cores, on a device with TF32 or in a bf16 model.",
+    shows="GEMMs in fp32 on ordinary cores, on a device with TF32 or in a bf16 model.",
     means="The slow path: no tensor core takes part.",
     do='`torch.set_float32_matmul_precision("high")`, or bf16; where some ops fall back, cast their inputs.',
     find=find,

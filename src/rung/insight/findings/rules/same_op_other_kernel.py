@@ -87,7 +87,7 @@ def _plain(point: Point) -> dict[str, Any]:
 RULE = Rule(
     id="same-op-other-kernel",
     topic="kernels",
-    shows="the same op with different kernels for different shapes or dtypes.",
+    shows="The same op with different kernels for different shapes or dtypes.",
     means="The library chose another tile, or another algorithm.",
     do="Compare their rates: where one is slow, pad or batch its shape to a multiple of the tile.",
     find=find,

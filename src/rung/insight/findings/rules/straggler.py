@@ -101,7 +101,7 @@ def _advice(rank: int, on_cpu: bool) -> str:
 RULE = Rule(
     id="straggler",
     topic="ranks",
-    shows="one rank that starts each collective late (two ranks' traces: `rung why RANK0 RANK1`).",
+    shows="One rank that starts each collective late (two ranks' traces: `rung why RANK0 RANK1`).",
     means="The ranks are not in balance; all wait for the last one.",
     do="Balance the work, or find what holds that rank's CPU or GPU before its collectives.",
     find=find,

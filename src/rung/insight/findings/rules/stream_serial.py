@@ -71,7 +71,7 @@ def _sighting(forward: Forward, device: object, busy: dict[object, int], instanc
 RULE = Rule(
     id="stream-serial",
     topic="launch",
-    shows="work on several streams of a device, none of it at the same time.",
+    shows="Work on several streams of a device, none of it at the same time.",
     means="The streams wait for one another, or each fills the device: they bring nothing.",
     do="Use one stream, or remove the dependency that keeps them apart.",
     find=find,
