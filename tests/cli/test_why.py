@@ -70,7 +70,7 @@ class TestPage:
     def test_two_traces(self, capsys: pytest.CaptureFixture[str]) -> None:
         lines = why(capsys, h200(EAGER), h200("03_mlp_compile")).splitlines()
         assert lines[0].startswith("mlp_fwd takes 196 µs longer, 241 µs -> 437 µs (+81 %), more than")
-        assert lines[1] == "The GPU works 25.2 µs less and waits 221 µs longer."
+        assert lines[1] == "The GPU works 25.2 µs less and waits 221 µs longer. 6 launches instead of 7."
         assert lines[3].split()[:4] == ["+342", "µs", "CPU", "new:"]
         assert "Found in B alone" in lines
         assert "No longer found" in lines
@@ -94,6 +94,7 @@ class TestJson:
         found = as_json(capsys, h200(EAGER), h200("03_mlp_fp32_eager"))
         assert all(set(one) == CHANGE for one in found["changes"])
         assert found["wall"]["sure"] is True
+        assert found["launches"] == [7, 6]
         assert found["wall"]["delta_ns"] == found["gpu"]["delta_ns"] + found["waiting_delta_ns"]
         assert "precision-fallback" in {one["id"] for one in found["findings"]}
         assert all(set(one) == FINDING for one in found["findings"] + found["no_longer"])

@@ -91,9 +91,14 @@ class Regression:
         if self.drawn or not (self.gpu.a.median or self.gpu.b.median):
             return ""
         parts = f"The GPU works {_more(gpu)} and waits {_more(rest)}"
-        if gpu * rest > 0 and self.wall.delta_ns:
-            return f"{parts}: {units.percent(gpu / self.wall.delta_ns)} of the change is the GPU's own."
-        return f"{parts}."
+        if gpu * rest > 0:
+            parts += f": {units.percent(gpu / self.wall.delta_ns)} of the change is the GPU's own"
+        return f"{parts}.{self._launches}"
+
+    @property
+    def _launches(self) -> str:
+        a, b = self.diff.a.launches, self.diff.b.launches
+        return f" {units.count(b, 'launch')} instead of {a}." if a != b else ""
 
     def __str__(self) -> str:
         said = [self.sentence, self.split, *self.cautions, *(f"  {one}" for one in self.culprits)]
@@ -159,4 +164,6 @@ def _cautions(a: Trace, b: Trace) -> Iterator[str]:
             yield f"{label} is drawn from published numbers, not recorded: its times are no measurements"
         if trace.incomplete:
             yield f"{label} is incomplete: {trace.incomplete}"
-    yield from differences(a, b)
+    apart = [one for one in differences(a, b) if "not named" not in one]
+    if apart:
+        yield f"not recorded alike: {'; '.join(apart)}"

@@ -9,7 +9,7 @@ from typing import Any, overload
 
 from rung.insight.bound import Bound, Limit
 from rung.insight.findings import Finding, examine, findings, rules
-from rung.insight.findings.rules.overhead_bound import launch_spacing_ns
+from rung.insight.findings.activity import launch_spacing_ns
 from rung.insight.forward import Forward, is_drawn
 from rung.insight.prospects import Prospects, prospects
 from rung.insight.regression import Regression, regression
@@ -201,7 +201,7 @@ def _verdict(forward: Forward, bound: Bound, roof: Roofline) -> Verdict:
         gpu_busy_ns=forward.gpu_busy_ns.median,
         gpu_idle_share=forward.gpu_idle_share,
         launches=forward.launches,
-        launch_spacing_ns=launch_spacing_ns(forward),
+        launch_spacing_ns=launch_spacing_ns(forward.example),
         compute_share=_share(roof, "compute"),
         memory_share=_share(roof, "memory"),
         prospects=found,

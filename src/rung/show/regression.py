@@ -69,6 +69,7 @@ def as_json(found: Regression) -> dict[str, Any]:
         "gpu": _shift(found.gpu),
         "cpu": _shift(found.cpu),
         "waiting_delta_ns": found.waiting_delta_ns,
+        "launches": [found.diff.a.launches, found.diff.b.launches],
         "cautions": list(found.cautions),
         "changes": [asdict(one) for one in found.culprits],
         "findings": [shown.finding_json(one) for one in found.appeared],

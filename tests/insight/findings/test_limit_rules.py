@@ -140,11 +140,15 @@ class TestHotspot:
         [
             pytest.param([ran(TILE_A, "aten::mm", BIG, BIG, dur=9)], id="the only one"),
             pytest.param([ran(g, f"aten::{g}", dur=9) for g in ("a", "b", "c")], id="a third each"),
-            pytest.param([ran(GELU, "aten::gelu", dur=2), ran(MUL, "aten::mul", dur=1)], id="mostly waiting"),
+            pytest.param([ran(GELU, "aten::gelu", dur=1), ran(MUL, "aten::mul", dur=0.5)], id="1 of 30 us"),
         ],
     )
     def test_none(self, kernels: list[Any]) -> None:
         assert seen("hotspot", read(*events(*kernels))) == []
+
+    def test_where_the_gpu_mostly_waits_launches_come_first(self) -> None:
+        found = the_one("hotspot", read(*events(ran(GELU, "aten::gelu"), ran(MUL, "aten::mul", dur=2))))
+        assert found.advice.startswith("Launches come first here")
 
     def test_ops_of_a_cpu(self) -> None:
         found = the_one("hotspot", on_a_cpu())

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rung.insight.spread import spread
 from rung.trace import Region, Trace
 from rung.trace.intervals import union_ns
 from rung.trace.tables import Bools, Ints
@@ -102,6 +103,13 @@ def spent_ns(trace: Trace, rows: Ints) -> int:
     """The time some calls took; what one call spends inside another counts once."""
     table = trace.tables.calls
     return union_ns(table.start_ns[rows], table.start_ns[rows] + table.dur_ns[rows])
+
+
+def launch_spacing_ns(region: Region) -> int | None:
+    """Median time from one launch's start to the next one's; None for a single launch."""
+    launches, rows = region.trace.tables.launches, region.launches.rows
+    starts = np.sort(launches.start_ns[rows[launches.timed[rows]]])
+    return spread(np.diff(starts).tolist()).median if len(starts) > 1 else None
 
 
 def in_ops_ns(region: Region) -> int:

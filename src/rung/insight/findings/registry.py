@@ -56,7 +56,8 @@ def explanations(case: Case) -> tuple[Finding, ...]:
     return tuple(one for id_ in ids for one in [f for f in found if f.id == id_][:HEARD])
 
 
-def _known(ids: Collection[str]) -> list[Rule]:
+def _known(given: Collection[str]) -> list[Rule]:
+    ids = [given] if isinstance(given, str) else given
     for wanted in ids:
         if wanted not in rules():
             raise UsageError(f"there is no finding {wanted!r}; there are {', '.join(rules())}.")

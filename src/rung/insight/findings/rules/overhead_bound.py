@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from rung import units
 from rung.insight.bound import WAITING
-from rung.insight.findings.activity import in_ops_ns
+from rung.insight.findings.activity import in_ops_ns, launch_spacing_ns
 from rung.insight.findings.case import Case
 from rung.insight.findings.finding import Sighting
 from rung.insight.findings.rule import Rule
@@ -26,7 +24,7 @@ def find(case: Case) -> Iterator[Sighting]:
 
 def _sighting(case: Case, forward: Forward, others: int) -> Sighting:
     busy, wall = forward.gpu_busy_ns.median, forward.wall_ns.median
-    idle, spacing = wall - busy - others, launch_spacing_ns(forward)
+    idle, spacing = wall - busy - others, launch_spacing_ns(forward.example)
     kernel = spread(row.dur_ns.median for row in forward.rows).median
     longest = int(case.activity.gaps(forward.example).max(initial=0))
     return Sighting(
@@ -83,14 +81,6 @@ def _advice(forward: Forward, idle: int, longest: int) -> str:
         "Launch less, or do more with each launch: a CUDA graph, fused kernels, a bigger batch. Its GPU work "
         f"alone takes {units.duration(busy)}, {wall / busy:.1f}x less."
     )
-
-
-def launch_spacing_ns(forward: Forward) -> int | None:
-    """Median time from one launch's start to the next one's; None for a single launch."""
-    launches = forward.example.trace.tables.launches
-    rows = forward.example.launches.rows
-    starts = np.sort(launches.start_ns[rows[launches.timed[rows]]])
-    return spread(np.diff(starts).tolist()).median if len(starts) > 1 else None
 
 
 RULE = Rule(
