@@ -1,4 +1,4 @@
-"""Fuzz the reader: whatever the bytes, a trace or one clear error, and the same in any pieces.
+"""Fuzz the reader: whatever the bytes, a trace or one clear error, and the same in any pieces or halves.
 
     python fuzz/read.py --seconds 600 [--corpus fuzz/corpus] [SEED...]
 
@@ -13,16 +13,20 @@ import contextlib
 import gzip
 import random
 import sys
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from unittest.mock import patch
 
 from rung.errors import UnreadableTraceError
-from rung.trace import Trace
+from rung.trace import Trace, halves
 from rung.trace.assemble import assemble
 from rung.trace.document import decode
+from rung.trace.gather import gathered
 from rung.trace.source import Source, from_bytes
+from rung.trace.stream import Stream
 
 RECORDINGS = Path(__file__).parents[1] / "src/rung/ladder/recordings"
 LONGEST = 1 << 16
@@ -54,13 +58,36 @@ def check(data: bytes) -> None:
     if len(data) < 2:
         return
     salvage, size, file = bool(data[0] & 1), 16 + 4 * data[1], data[2:]
-    with contextlib.suppress(UnreadableTraceError):
-        source = from_bytes("fuzz.json", file)
+    with contextlib.suppress(UnreadableTraceError), tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "fuzz.json"
+        source = from_bytes(str(path), file)
         began = time.monotonic()
         whole = looked_at(assemble(decode(source, salvage)))
         took = time.monotonic() - began
         assert took < PATIENCE_S, f"{len(file)} bytes took {took:.0f} s"
         assert looked_at(assemble(decode(Blocks(source, size), salvage))) == whole  # type: ignore[arg-type]
+        if not source.cut:
+            path.write_bytes(source.data)
+            with in_halves(head_start=(data[1] - 127) * len(source.data) // 128):
+                assert looked_at(assemble(decode(Stream(str(path)), salvage))) == whole
+
+
+@contextlib.contextmanager
+def in_halves(head_start: int) -> Iterator[None]:
+    """Files are decoded in two halves, cut anywhere, both in this process: to start one takes too long."""
+
+    @contextlib.contextmanager
+    def here(part: Stream, stacks: bool) -> Iterator[Callable[[], halves.Decoded]]:
+        events, pieces = gathered(part, stacks)
+        yield lambda: (events, pieces.header)
+
+    with (
+        patch.object(halves, "LARGE", 0),
+        patch.object(halves, "HEAD_START", head_start),
+        patch.object(halves, "_processors", lambda: 2),
+        patch.object(halves, "_beside", here),
+    ):
+        yield
 
 
 def looked_at(trace: Trace) -> list[object]:

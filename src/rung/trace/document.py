@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field
 
 import msgspec
@@ -9,9 +10,8 @@ from msgspec import Raw
 
 from rung.errors import UnreadableTraceError
 from rung.trace import salvage as salvage_
-from rung.trace.events import decode_events
-from rung.trace.gather import EventTable, Gathering
-from rung.trace.pieces import Pieces
+from rung.trace.gather import EventTable, Gathering, gathered
+from rung.trace.halves import decode_halves, halves
 from rung.trace.repair import UNDECODABLE
 from rung.trace.source import WHAT_A_TRACE_IS, Source
 from rung.trace.stream import Stream
@@ -48,11 +48,12 @@ def decode(source: Source | Stream, salvage: bool = False, stacks: bool = True) 
 
 
 def _strictly(source: Source | Stream, stacks: bool) -> Document:
-    pieces = Pieces(source.blocks(), decode_events)
-    gathering = Gathering(stacks)
-    for events, text in pieces:
-        gathering.add(events, text)
-    return Document(source.path, gathering.table(), pieces.header)
+    parts = halves(source) if isinstance(source, Stream) else None
+    if parts:
+        with contextlib.suppress(*UNDECODABLE, OSError):
+            return Document(source.path, *decode_halves(*parts, stacks))
+    events, pieces = gathered(source, stacks)
+    return Document(source.path, events, pieces.header)
 
 
 def _tolerantly(source: Source, error: Exception, salvage: bool, stacks: bool) -> Document:

@@ -15,17 +15,20 @@ NO_ARGS = Raw(b"{}")
 
 
 class Event(msgspec.Struct, gc=False):
-    """One record of `traceEvents`. Times are microseconds, as written; `args` stays text until asked for."""
+    """One record of `traceEvents`. Times are microseconds, as written; `args` stays text until asked for.
+
+    Members are looked for in this order, which is Kineto's; any other takes a tenth longer.
+    """
 
     ph: str = ""
-    name: str = ""
     cat: str = ""
-    ts: int | float | None = None
-    dur: int | float | None = None
+    name: str = ""
     pid: int | str | None = None
     tid: int | str | None = None
-    id: int | str | None = None
+    ts: int | float | None = None
+    dur: int | float | None = None
     args: Raw = NO_ARGS
+    id: int | str | None = None
 
 
 class UsualEvent(Event, gc=False):

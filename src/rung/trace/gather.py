@@ -15,10 +15,13 @@ from numpy.typing import NDArray
 
 from rung.trace.clock import Ints
 from rung.trace.event_times import Written, in_ns, written
-from rung.trace.events import Event
+from rung.trace.events import Event, decode_events
 from rung.trace.link_args import LinkColumns, LinkGathering
 from rung.trace.packed import PackedArgs, Packing
+from rung.trace.pieces import Pieces
 from rung.trace.roles import CPU_SIDE, DEVICE_SIDE, Role, role_of
+from rung.trace.source import Source
+from rung.trace.stream import Stream
 
 Codes = NDArray[np.int32]
 
@@ -65,6 +68,37 @@ class EventTable:
     def _rows(self, codes: Codes, *phases: str) -> Ints:
         return np.flatnonzero(np.array([kind.ph in phases for kind in self.kinds], dtype=bool)[codes])
 
+    def followed_by(self, other: EventTable) -> EventTable:
+        """The events of two parts of a trace as one."""
+        code = {kind: i for i, kind in enumerate(dict.fromkeys([*self.kinds, *other.kinds]))}
+        known = np.array([code[kind] for kind in other.kinds], dtype=np.int32)
+        return EventTable(
+            kinds=list(code),
+            span=np.concatenate([self.span, known[other.span]]),
+            start=np.concatenate([self.start, other.start]),
+            dur=np.concatenate([self.dur, other.dur]),
+            args=self.args.followed_by(other.args),
+            links=self.links.followed_by(other.links),
+            mark=np.concatenate([self.mark, known[other.mark]]),
+            at=np.concatenate([self.at, other.at]),
+            mark_id=self.mark_id + other.mark_id,
+            count=self.count + other.count,
+            any_phase=self.any_phase or other.any_phase,
+        )
+
+
+def gathered(source: Source | Stream, stacks: bool) -> tuple[EventTable, Pieces[Sequence[Event]]]:
+    """All events of a trace, decoded strictly, and the pieces it came in.
+
+    Raises:
+        msgspec.DecodeError: the text is damaged, or no trace.
+    """
+    pieces = Pieces(source.blocks(), decode_events)
+    gathering = Gathering(stacks)
+    for events, text in pieces:
+        gathering.add(events, text)
+    return gathering.table(), pieces
+
 
 class Gathering:
     """Collects batches of events into an `EventTable`; without `stacks` Python frames are counted alone."""
@@ -99,7 +133,7 @@ class Gathering:
 
     def _of_use(self, events: Sequence[T]) -> tuple[list[T], list[T]]:
         """The spans among some events, and the marks."""
-        spans = [e for e in events if e.ph == "X" or e.ph == "B"]
+        spans = [e for e in events if e.ph in SPANS]
         if not self._stacks:
             spans = [e for e in spans if e.cat != FRAME_CATEGORY]
         return spans, [e for e in events if e.ph in MARKS]
@@ -135,7 +169,7 @@ class Gathering:
 
 T = TypeVar("T", Event, Written)
 
-MARKS = ("s", "f", "E")
+SPANS, MARKS = frozenset("XB"), frozenset("sfE")
 FRAME_CATEGORY = "python_function"
 
 NOTHING, ARGS, OF_CALL, OF_WORK = range(4)

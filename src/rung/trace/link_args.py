@@ -38,6 +38,16 @@ class LinkColumns:
     device: list[int | str | None]
     graph: NDArray[np.bool_]
 
+    def followed_by(self, other: LinkColumns) -> LinkColumns:
+        """The rows of two tables as one."""
+        return LinkColumns(
+            np.concatenate([self.of_calls, other.of_calls]),
+            np.concatenate([self.of_work, other.of_work]),
+            self.stream + other.stream,
+            self.device + other.device,
+            np.concatenate([self.graph, other.graph]),
+        )
+
 
 class LinkGathering:
     """Collects `LinkColumns`, batch by batch."""

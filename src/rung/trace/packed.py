@@ -38,6 +38,16 @@ class PackedArgs:
         """Other rows of the same texts."""
         return PackedArgs(self.texts, self.bases, self.offset[rows], self.length[rows])
 
+    def followed_by(self, other: PackedArgs) -> PackedArgs:
+        """The rows of two tables as one."""
+        size = sum(map(len, self.texts))
+        return PackedArgs(
+            self.texts + other.texts,
+            self.bases + [size + base for base in other.bases],
+            np.concatenate([self.offset, size + other.offset]),
+            np.concatenate([self.length, other.length]),
+        )
+
     def joined(self, size: int) -> list[bytes]:
         """The texts, neighbours joined until they are about as long as `size`."""
         groups: list[list[bytes]] = [[]]

@@ -18,14 +18,15 @@ from rung.trace.repair import is_utf8
 PIECE = 1 << 19
 """Bytes: what a core keeps near it. Pieces of 8 MiB take a quarter longer."""
 
-LONGEST_HEADER = 1 << 24
+LONGEST = 1 << 24
+"""Bytes in which the events begin, and in which a cut shows, or the rest is not looked at piece by piece."""
 
 T = TypeVar("T")
 
 OPENING = re.compile(rb'"traceEvents"\s*:\s*\[')
-_CUT = re.compile(rb'\},\s*\{\s*"(?:ph|name|cat|pid|tid|ts)"\s*:')
+CUT = re.compile(rb'\},\s*\{\s*"(?:ph|name|cat|pid|tid|ts)"\s*:')
 _MEMBERS = msgspec.json.Decoder(dict[str, Raw])
-_FIRST = b'{"traceEvents":['
+FIRST = b'{"traceEvents":['
 
 
 class Pieces(Generic[T]):
@@ -38,12 +39,14 @@ class Pieces(Generic[T]):
         self._blocks = blocks
         self._decode = decode
         self.header: dict[str, Raw] = {}
+        self.behind: frozenset[str] = frozenset()
+        """The names of the header's members that stand behind the events."""
 
     def __iter__(self) -> Iterator[tuple[T, bytes]]:
         """What was decoded, and its text."""
         text = next(self._blocks, b"")
         bare = text.lstrip()[:1] == b"["
-        while not bare and len(text) < LONGEST_HEADER and not OPENING.search(text):
+        while not bare and len(text) < LONGEST and not OPENING.search(text):
             if not (block := next(self._blocks, b"")):
                 break
             text += block
@@ -54,6 +57,9 @@ class Pieces(Generic[T]):
         text = text[start:]
         for block in self._blocks:
             cut = _last_cut(text)
+            if not cut and len(text) < LONGEST:
+                text += block
+                continue
             piece = b"".join((b"[", memoryview(text)[:cut], b"]")) if cut else b""
             try:
                 decoded = self._decode(piece) if cut else None
@@ -84,9 +90,10 @@ class Pieces(Generic[T]):
             return self._decode(events), events
         if not whole and OPENING.search(text):
             raise msgspec.DecodeError("two lists of events")
-        members = _MEMBERS.decode(text if whole else _FIRST + text)
+        members = _MEMBERS.decode(text if whole else FIRST + text)
         events = bytes(members.pop("traceEvents", Raw(b"[]")))
         self.header |= members
+        self.behind = frozenset(members)
         return self._decode(events), events
 
 
@@ -107,7 +114,7 @@ def _after_bracket(text: bytes) -> int:
 def _last_cut(text: bytes) -> int:
     """Where the comma between two events is that lies last; 0 if none is found."""
     for window in (1 << 12, len(text)):
-        cuts = list(_CUT.finditer(text, max(len(text) - window, 0)))
+        cuts = list(CUT.finditer(text, max(len(text) - window, 0)))
         if cuts:
             return cuts[-1].start() + 1
     return 0

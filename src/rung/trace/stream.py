@@ -30,10 +30,14 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A regular file, opened anew for each way through it."""
+    """A regular file, or a part of a plain one with text around it; opened anew for each way through it."""
 
     path: str
     progress: Progress | None = None
+    start: int = 0
+    stop: int | None = None
+    before: bytes = b""
+    behind: bytes = b""
 
     def blocks(self) -> Iterator[bytes]:
         """The inflated text in blocks of at most `PIECE` bytes, the next ones made ready by a thread.
@@ -50,12 +54,18 @@ class Stream:
 
     def _blocks(self) -> Iterator[bytes]:
         total = os.path.getsize(self.path)
+        stop = total if self.stop is None else self.stop
         with Path(self.path).open("rb") as file:
             deflated = file.peek(2)[:2] == GZIP_MAGIC
-            for block in _inflated(file.read) if deflated else iter(lambda: file.read(BLOCK), b""):
+            file.seek(self.start)
+            plain = iter(lambda: file.read(min(BLOCK, stop - file.tell())), b"")
+            before = self.before
+            for block in _inflated(file.read) if deflated else plain:
                 if self.progress:
-                    self.progress(file.tell(), total)
-                yield block
+                    self.progress(file.tell() * total // stop, total)
+                yield before + block
+                before = b""
+            yield self.behind
 
 
 def open_source(path: str | os.PathLike[str], progress: Progress | None = None) -> Source | Stream:
