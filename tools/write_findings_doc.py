@@ -77,9 +77,7 @@ def _contents(told: list[tuple[str, list[Rule]]]) -> Iterator[str]:
 
 def _section(rule: Rule) -> str:
     said = {"The trace shows": rule.shows, "It means": rule.means, "What to do": rule.do}
-    lines = [
-        textwrap.fill(f"- **{head}:** {text}", WIDTH, **_HANGING) for head, text in said.items()
-    ]
+    lines = [textwrap.fill(f"- **{head}:** {text}", WIDTH, **_HANGING) for head, text in said.items()]
     return "\n".join([f"### {rule.id}\n", *lines, "", _example(rule)])
 
 
