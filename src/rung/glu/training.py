@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import torch
 from torch import Tensor
 from torch.nn import functional
 
@@ -54,7 +53,7 @@ def down_backward(grad: Tensor, down_weight: Tensor, gate: Tensor, up: Tensor, a
     where = ("down-backward", activation, *map(plans.of, tensors))
     plan: Plan = plans.find(where) or plans.keep(where, _plan(*tensors, activation))
     if plan.launch is None:
-        return torch.cat(pointwise.glu_backward(grad @ down_weight, gate, up, activation), dim=1)
+        return pointwise.glu_backward_side_by_side(grad @ down_weight, gate, up, activation)
     columns = gate.shape[1]
     both = gate.new_empty((gate.shape[0], 2 * columns))
     to = both.data_ptr()

@@ -34,12 +34,12 @@ def _glu(gate, up, out, columns: tl.int64, gate_row: tl.int64, up_row: tl.int64,
 
 
 def _glu_backward(grad, gate, up, grad_gate, grad_up, columns: tl.int64, grad_row: tl.int64,
-gate_row: tl.int64,
-                  up_row: tl.int64, ACT: tl.constexpr, W: tl.constexpr, BLOCK: tl.constexpr):  # fmt: skip
+                  gate_row: tl.int64, up_row: tl.int64, out_row: tl.int64,
+                  ACT: tl.constexpr, W: tl.constexpr, BLOCK: tl.constexpr):  # fmt: skip
     row, at, mask = _place(columns, W, BLOCK)
     d = tl.load(grad + row * (grad_row * W) + at, mask=mask, other=0.0).to(tl.float32)
     g = tl.load(gate + row * (gate_row * W) + at, mask=mask, other=0.0).to(tl.float32)
     u = tl.load(up + row * (up_row * W) + at, mask=mask, other=0.0).to(tl.float32)
-    out = row * (columns * W) + at
+    out = row * (out_row * W) + at
     tl.store(grad_gate + out, narrow(chain(g, d * u, ACT), grad_gate.dtype.element_ty), mask=mask)
     tl.store(grad_up + out, narrow(d * activate(g, ACT), grad_up.dtype.element_ty), mask=mask)
