@@ -9,9 +9,9 @@ from typing import Literal, TypeVar
 
 from rung import names, units
 from rung.insight.compare import Comparison, Fusion, rows_of, unfused
-from rung.insight.findings.activity import in_ops_ns
 from rung.insight.findings.case import Case
 from rung.insight.findings.compiled import REGION
+from rung.insight.findings.cpu_side import in_ops_ns
 from rung.insight.forward import WorkRow
 from rung.insight.spread import Spread, spread
 from rung.names.dtypes import dtype_of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rung import names
@@ -140,14 +141,23 @@ def instances(trace: Trace, region: str | None = None, step: int | None = None) 
     """
     _check_step(trace, step)
     wanted = _outermost(trace, step) if region is None else region
-    found = [r for r in trace.regions if wanted in (r.name, family_name(r)) and not _inside_its_like(r)]
+    found = [one for one in _named(trace, wanted) if not _inside_its_like(one)]
     if not found:
-        known = _some(sorted({r.name for r in trace.regions}))
+        known = _some(sorted(trace.regions_named))
         raise UsageError(f"{trace.path} has no region {wanted!r}; it has: {known}.")
     chosen = [r for r in found if step in (None, r.step)]
     if not chosen:
         raise UsageError(f"{trace.path} has no region {wanted!r} in step {step}.")
     return chosen
+
+
+def _named(trace: Trace, wanted: str) -> Iterator[Region]:
+    """The regions of a name, all steps by the one they share."""
+    rows = list(trace.regions_named.get(wanted, []))
+    if wanted == STEPS:
+        steps = [held for name, held in trace.regions_named.items() if name.startswith(f"{STEPS}#")]
+        rows = sorted(row for held in (rows, *steps) for row in held)
+    return (trace.regions[row] for row in rows)
 
 
 def chosen(trace: Trace, region: str | None, step: int | None) -> tuple[list[Region], list[Kernel]]:
@@ -181,8 +191,10 @@ def _inside_its_like(region: Region) -> bool:
 
 
 def _check_step(trace: Trace, step: int | None) -> None:
-    known = sorted({s.number for s in trace.steps})
-    if step is not None and step not in known:
+    if step is None:
+        return
+    known = sorted(set(trace.tables.steps.number.tolist()))
+    if step not in known:
         there = f"it has steps {_some(list(map(str, known)))}" if known else "it has none"
         raise UsageError(f"{trace.path} has no step {step}; {there}.")
 

@@ -9,7 +9,7 @@ from typing import Any, overload
 
 from rung.insight.bound import Bound, Limit
 from rung.insight.findings import Finding, examine, findings, rules
-from rung.insight.findings.activity import launch_spacing_ns
+from rung.insight.findings.cpu_side import launch_spacing_ns
 from rung.insight.forward import Forward, is_drawn
 from rung.insight.prospects import Prospects, prospects
 from rung.insight.regression import Regression, regression

@@ -198,6 +198,14 @@ class Trace:
         return members(self.tables.kernels.op, len(self.tables.ops.name))
 
     @cached_property
+    def regions_named(self) -> dict[str, list[int]]:
+        """The rows of regions by name."""
+        found: defaultdict[str, list[int]] = defaultdict(list)
+        for row, name in enumerate(self.tables.regions.name):
+            found[name].append(row)
+        return dict(found)
+
+    @cached_property
     def region_instance(self) -> list[int]:
         """For each region, how many of its name came before it."""
         counters: defaultdict[str, count[int]] = defaultdict(count)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import fields, replace
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -43,8 +44,9 @@ def narrow(
         end = tables.kernels.start_ns + np.maximum(tables.kernels.dur_ns, 1)
         kept &= tables.kernels.timed & (tables.kernels.start_ns < between[1]) & (end > between[0])
     narrowed = copy.copy(trace)
-    for name in ("ops", "launches", "kernels", "regions", "launch_work", "op_work", "region_instance"):
-        narrowed.__dict__.pop(name, None)  # made anew of the new tables
+    for name, made in vars(Trace).items():
+        if isinstance(made, cached_property):
+            narrowed.__dict__.pop(name, None)  # made anew of the new tables
     narrowed.tables = _part(tables, kept, _launches(trace, kept, device is stream is None, between), between)
     return narrowed
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from rung.insight.bound import Bound, bound
 from rung.insight.ceilings import Ceiling, ceiling_of
 from rung.insight.findings.activity import Activity, activity
+from rung.insight.findings.cpu_side import Meanwhile, meanwhile
 from rung.insight.forward import Forward, forward, instances, is_drawn, region_names
 from rung.insight.opportunities import Opportunity, opportunities
 from rung.insight.roofline import Roofline, roofline
@@ -50,6 +51,11 @@ class Case:
     def activity(self) -> Activity:
         """When the devices work."""
         return activity(self.trace)
+
+    @cached_property
+    def meanwhile(self) -> Meanwhile:
+        """What the CPU does."""
+        return meanwhile(self.trace)
 
     def instances(self, one: Forward) -> list[Region]:
         """The instances that a forward was laid together from."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rung import units
-from rung.insight.findings.activity import ALLOCATES, LOADS, calls, spent_ns
+from rung.insight.findings.calls import ALLOCATES, LOADS, calls, spent_ns
 from rung.insight.findings.case import Case
 from rung.insight.findings.finding import Sighting
 from rung.insight.findings.rule import Rule

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rung import units
-from rung.insight.findings.activity import WAITS, at_edges, named
+from rung.insight.findings.calls import WAITS, at_edges, named
 from rung.insight.findings.case import Case
 from rung.insight.findings.finding import Sighting
 from rung.insight.findings.looking import of_name

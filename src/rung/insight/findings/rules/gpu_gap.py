@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from rung import names, units
-from rung.insight.findings.activity import meanwhile
 from rung.insight.findings.case import Case
 from rung.insight.findings.finding import Sighting
 from rung.insight.findings.rule import Rule
@@ -33,7 +32,7 @@ def find(case: Case) -> Iterator[Sighting]:
         found.sort(key=lambda pair: int(pair[1].sum()))
         region, idle = found[(len(found) - 1) // 2]
         if idle.sum() >= LARGE * forward.wall_ns.median > 0:
-            yield _sighting(forward, region, idle)
+            yield _sighting(case, forward, region, idle)
 
 
 def _outstanding(idle: Ints, wall: int) -> Ints:
@@ -41,11 +40,11 @@ def _outstanding(idle: Ints, wall: int) -> Ints:
     return np.where(idle >= max(OUTSTANDING * usual, LARGE * wall), idle, 0)
 
 
-def _sighting(forward: Forward, region: Region, idle: Ints) -> Sighting:
+def _sighting(case: Case, forward: Forward, region: Region, idle: Ints) -> Sighting:
     """`idle` are the gaps before each piece of work of a region, as far as they count here."""
     total, count, at = int(idle.sum()), int((idle > 0).sum()), int(idle.argmax())
     longest, kernel = int(idle[at]), region.work[at]
-    cause, spent = _cause(kernel, longest)
+    cause, spent = _cause(case, kernel, longest)
     before = kernel.op.name if kernel.op else names.short(kernel.decoded)
     most = f", {units.duration(longest)} of it before {before}" if count > 1 else f", before {before}"
     return Sighting(
@@ -69,7 +68,7 @@ UNSEEN = "the trace does not show the CPU"
 NOTHING = "the CPU was mostly outside any op meanwhile"
 
 
-def _cause(kernel: Kernel, gap: int) -> tuple[str, int | None]:
+def _cause(case: Case, kernel: Kernel, gap: int) -> tuple[str, int | None]:
     """What held a kernel up for so long, and how long the CPU spent on that."""
     began = kernel.start_ns - gap
     launch = kernel.launch
@@ -77,7 +76,7 @@ def _cause(kernel: Kernel, gap: int) -> tuple[str, int | None]:
         return WAITED, None
     if not len(kernel.trace.ops):
         return UNSEEN, None
-    found = meanwhile(kernel.trace, began, kernel.start_ns)
+    found = case.meanwhile(began, kernel.start_ns)
     if found is None:
         return NOTHING, None
     return f"the CPU was in {found[0]} for {units.duration(found[1])} of it", found[1]

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from rung import units
-from rung.insight.findings.activity import calls, spent_ns
+from rung.insight.findings.calls import calls, spent_ns
 from rung.insight.findings.case import Case
 from rung.insight.findings.finding import Sighting
 from rung.insight.findings.rule import Rule

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from rung import units
 from rung.insight.bound import WAITING
-from rung.insight.findings.activity import in_ops_ns, launch_spacing_ns
 from rung.insight.findings.case import Case
+from rung.insight.findings.cpu_side import in_ops_ns, launch_spacing_ns
 from rung.insight.findings.finding import Sighting
 from rung.insight.findings.rule import Rule
 from rung.insight.forward import Forward
