@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -168,43 +167,62 @@ def _regime(value: int, work: Work, first: Timing, settings: Settings) -> list[R
     return [Regime(value, known.limit, known.sentence)]
 
 
+Clock = Callable[[Point], Any]
+"""A time of a point in ns, none where it was not measured."""
+
+
 def answers(swept: Sweep) -> tuple[str, ...]:
-    """Who wins where, by the clock and on the GPU, and whether anything is twice as fast as the first."""
-    found = [_winners(swept, "by the clock", lambda point: point.wall_ns)]
-    ways = [("by the clock", lambda point: point.wall_ns)]
+    """Who is fastest where, how each compares with the first, and where the claim of twice as fast holds."""
+    clocks: dict[str, Clock] = {"by the clock": lambda point: point.wall_ns}
     if all(point.gpu_ns is not None for point in swept.points):
-        found.append(_winners(swept, "on the GPU alone", lambda point: point.gpu_ns))
-        ways.append(("on the GPU alone", lambda point: point.gpu_ns))
-    if len(swept.variants) > 1:
-        best = [f"{where} {_best(swept, time)}" for where, time in ways]
-        found.append(f"At best against {swept.variants[0]}: {'; '.join(best)}.")
+        clocks["on the GPU alone"] = lambda point: point.gpu_ns
+    first, *others = swept.variants
+    found = [_winners(swept, where, clock) for where, clock in clocks.items()]
+    for variant in others:
+        ranges = [f"{where} {_range(swept, variant, clock)}" for where, clock in clocks.items()]
+        found.append(f"{variant} against {first}: {', '.join(ranges)} as fast.")
+    if others:
+        held = [f"{where} {_claimed(swept, clock)}" for where, clock in clocks.items()]
+        found.append(f"At least {CLAIM:g}x as fast as {first}: {'; '.join(held)}.")
     return tuple(found)
 
 
-def _winners(swept: Sweep, where: str, time: Callable[[Point], Any]) -> str:
-    """`By the clock: eager at batch 1, 16 and 64; rung at 1024 and 8192.`"""
-    fastest = [(value, min(swept.at(value), key=time).variant) for value in swept.values]
-    runs = [
-        f"{name} at {units.listing([str(value) for value, _ in run])}"
-        for name, run in ((key, list(group)) for key, group in groupby(fastest, key=lambda pair: pair[1]))
-    ]
-    return f"Fastest {where}, by {swept.parameter}: {'; '.join(runs)}."
+def _winners(swept: Sweep, where: str, clock: Clock) -> str:
+    """`Fastest by the clock: eager at batch 1 and 16; rung at batch 1024.`"""
+    fastest: dict[str, list[int]] = {}
+    for value in swept.values:
+        fastest.setdefault(min(swept.at(value), key=clock).variant, []).append(value)
+    return f"Fastest {where}: {_places(swept, fastest)}."
 
 
-def _best(swept: Sweep, time: Callable[[Point], Any]) -> str:
-    """`rung at 1, 1.67x as fast`; and that this is less than the claim, where it is."""
-    gains = [
-        (time(first) / time(point), point)
-        for value in swept.values
-        for first, *others in [swept.at(value)]
-        for point in others
-        if time(point)
-    ]
-    gain, point = max(gains, key=lambda pair: pair[0])
-    if gain <= 1:
-        return "none is faster"
-    short = "" if gain >= CLAIM else f", nowhere {CLAIM:g}x"
-    return f"{point.variant} at {swept.parameter} {point.value}, {gain:.2f}x as fast{short}"
+def _range(swept: Sweep, variant: str, clock: Clock) -> str:
+    """`1.39x to 2.95x`, over all sizes."""
+    gains = sorted(gain for _, name, gain in _gains(swept, clock) if name == variant)
+    return f"{gains[0]:.2f}x" if gains[0] == gains[-1] else f"{gains[0]:.2f}x to {gains[-1]:.2f}x"
+
+
+def _claimed(swept: Sweep, clock: Clock) -> str:
+    held: dict[str, list[int]] = {}
+    for value, name, gain in _gains(swept, clock):
+        if gain >= CLAIM:
+            held.setdefault(name, []).append(value)
+    return _places(swept, held) or "nothing"
+
+
+def _places(swept: Sweep, found: Mapping[str, list[int]]) -> str:
+    """`eager at batch 1 and 16; rung at batch 1024`"""
+    return "; ".join(
+        f"{name} at {swept.parameter} {units.listing([str(value) for value in values])}"
+        for name, values in found.items()
+    )
+
+
+def _gains(swept: Sweep, clock: Clock) -> Iterator[tuple[int, str, float]]:
+    """Of every variant but the first, at every size, how many times as fast as the first it is."""
+    for value in swept.values:
+        first, *others = swept.at(value)
+        for point in others:
+            yield value, point.variant, clock(first) / max(clock(point), 1)
 
 
 def parse(text: str) -> tuple[str, tuple[int, ...]]:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 def profile_calls(call: Callable[[], object], region: str, device: torch.device, settings: Settings) -> Any:
     """Calls `call` under the profiler's schedule and returns the stopped profiler.
 
-    The last active step waits for the device, so that its last kernels lie within the window.
+    The last step before the kept ones waits for the device, and so does the last of them: what lies within
+    the window is what they launched, all of it.
     """
     profiler = make_profiler(device, settings, scheduled=True)
     record_function = require_torch().profiler.record_function
@@ -27,7 +28,7 @@ def profile_calls(call: Callable[[], object], region: str, device: torch.device,
         for step in range(settings.steps):
             with record_function(region):
                 call()
-            if step % cycle == cycle - 1:
+            if step % cycle in (cycle - 1, cycle - settings.active - 1):
                 synchronize(device)
             profiler.step()
     return profiler
