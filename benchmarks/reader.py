@@ -6,7 +6,7 @@ Makes a trace of 0.3 GB of a real one (`bigtrace.py`), plain and deflated, and r
 fresh process, one after another in each round, no cache: to a linked, queryable trace (Rung), to
 HolisticTraceAnalysis' parsed trace, to dicts (`json`, `orjson`). Seconds are those of the read alone, without
 imports; memory is the peak of the whole process (VmHWM, so it runs on Linux: the getrusage of a child counts
-what its parent had before it). Then the cache, the cost of 10, 100 and 1000 thousand events, and with
+what its parent had before it) and of the largest process that it started, together. Then the cache, the cost of 10, 100 and 1000 thousand events, and with
 `--huge` 2 GB. Peers are installed into a virtual environment of their own in the folder. Written to
 `results/reader.json`.
 """
@@ -52,13 +52,14 @@ READERS = {
 }
 OURS = ("rung", "rung, no stacks", "rung, cached", "rung, header")
 CHILD = """
-import sys, time
+import resource, sys, time
 path = sys.argv[1]
 {imports}
 start = time.perf_counter()
 {reads}
 print("SECONDS", time.perf_counter() - start)
-print("PEAK", *[line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")])
+own = next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM"))
+print("PEAK", int(own) + resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 """
 
 
