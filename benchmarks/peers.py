@@ -116,6 +116,18 @@ def _quiet() -> None:
     logging.getLogger("torch._inductor.select_algorithm").setLevel(logging.CRITICAL)
 
 
+def reduce_overhead() -> Peer:
+    """`eager` in Inductor's CUDA graphs, weights where they are, as a module's parameters would be."""
+    function = compiled(eager, "reduce-overhead")
+
+    def ready(inputs: Inputs) -> Ready:
+        for weight in inputs[1:4]:
+            torch._dynamo.mark_static_address(weight)
+        return Ready(lambda: function(*inputs[:4]), inputs[:4])
+
+    return ready
+
+
 def packed(multiply: Callable[[Any, Any], Any]) -> Peer:
     """Gate and up weights in one buffer and one GEMM, then `multiply`, then down."""
 
@@ -179,7 +191,7 @@ MLPS: dict[str, Callable[[], Peer]] = {
     "eager": lambda: plain(eager),
     "compile": lambda: plain(compiled(eager)),
     "max-autotune": lambda: plain(compiled(eager, "max-autotune-no-cudagraphs")),
-    "reduce-overhead": lambda: plain(compiled(eager, "reduce-overhead")),
+    "reduce-overhead": reduce_overhead,
     "liger": lambda: plain(liger),
     "quack": lambda: quack,
     "packed, glu": lambda: packed(glu),
