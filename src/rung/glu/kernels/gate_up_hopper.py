@@ -15,7 +15,7 @@ from triton.experimental.gluon.language.nvidia.hopper import tma
 
 from rung.glu.kernels.gate_up import place
 from rung.glu.kernels.math import gated, narrow
-from rung.glu.kernels.ring import CONSUMERS, ROWS, barriers, empty_stage, halves, product, store
+from rung.glu.kernels.ring import CONSUMERS, ROWS, add_bias, barriers, empty_stage, halves, product, store
 
 
 @gluon.jit
@@ -42,16 +42,6 @@ def _fill(x, weights, ring, sizes, BM: gl.constexpr, BN: gl.constexpr, BK: gl.co
 
 
 @gluon.jit
-def _add_bias(tile, bias, present, column, N):
-    """A tile plus the bias of its columns, where there is one."""
-    if present != 0:
-        COLUMNS: gl.constexpr = tile.shape[1]
-        at = column + gl.arange(0, COLUMNS, layout=gl.SliceLayout(0, tile.type.layout))
-        tile += gl.expand_dims(gl.load(bias + at, mask=at < N, other=0.0).to(gl.float32), 0)
-    return tile
-
-
-@gluon.jit
 def _consume(CONSUMER: gl.constexpr, outputs, biases, ring, buffers, turn, sizes,
              ACT: gl.constexpr, EAGER: gl.constexpr, SAVE: gl.constexpr,
              BM: gl.constexpr, BN: gl.constexpr, STAGES: gl.constexpr, GROUP: gl.constexpr):  # fmt: skip
@@ -73,8 +63,8 @@ def _consume(CONSUMER: gl.constexpr, outputs, biases, ring, buffers, turn, sizes
         tiles += 1
         for part in gl.static_range(PARTS):
             g, u = halves(acc[part])
-            g = _add_bias(g, gate_bias, present & 1, column, N)
-            u = _add_bias(u, up_bias, present & 2, column, N)
+            g = add_bias(g, gate_bias, present & 1, column, N)
+            u = add_bias(u, up_bias, present & 2, column, N)
             row = tile_m * BM + part * ROWS
             store(narrow(gated(g, u, ACT, EAGER, dtype), dtype), hidden, buffer, row, column, LAYOUT)
             if SAVE:

@@ -128,6 +128,16 @@ def store(tile, out, buffer, row, column, LAYOUT: gl.constexpr):
 
 
 @gluon.jit
+def add_bias(tile, bias, present, column, N):
+    """A tile plus the bias of its columns, where there is one."""
+    if present != 0:
+        COLUMNS: gl.constexpr = tile.shape[1]
+        at = column + gl.arange(0, COLUMNS, layout=gl.SliceLayout(0, tile.type.layout))
+        tile += gl.expand_dims(gl.load(bias + at, mask=at < N, other=0.0).to(gl.float32), 0)
+    return tile
+
+
+@gluon.jit
 def halves(tile):
     """The left and the right half of a tile, both in the registers they were in."""
     ROWS: gl.constexpr = tile.shape[0]
