@@ -2,58 +2,24 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any
 
-import torch
 import triton
-from triton.backends.compiler import GPUTarget
-from triton.compiler import ASTSource
 
-from rung.glu.kernels.launch import Kernel, Map, Spec
-
-TYPES = {torch.bfloat16: "bf16", torch.float16: "fp16", torch.float32: "fp32"}
+from rung.glu.kernels.compiling import type_of
+from rung.glu.kernels.launch import Kernel, Spec
 
 
 def compile_for(kernel: Kernel, spec: Spec, arch: int, fixed: dict[str, str] | None = None) -> Any:
     """The binary of `spec` for sm_<arch>; `fixed` gives the types of arguments that are not pointers to its
     dtype."""
-    function = kernel.aligned if spec.aligned else kernel.any
-    signature: dict[str, str] = {}
-    attributes = {}
-    for at, (name, parameter) in enumerate(inspect.signature(function.fn).parameters.items()):
-        annotation = str(parameter.annotation)
-        if "constexpr" in annotation:
-            signature[name] = "constexpr"
-        elif "int" in annotation:
-            signature[name] = annotation.replace("tl.int", "i")
-        else:
-            signature[name] = (fixed or {}).get(name, f"*{TYPES[spec.dtype]}")
-            if spec.aligned and signature[name].startswith("*"):
-                attributes[(at,)] = [["tt.divisibility", 16]]
-    constants = dict(zip(kernel.constants, spec.constants, strict=True))
-    source = _source_of(function)(function, signature, constants, attributes)
-    options = {"num_warps": spec.warps, "num_stages": spec.stages}
-    options |= {"maxnreg": spec.registers} if spec.registers else {}
-    return triton.compile(source, target=GPUTarget("cuda", arch, 32), options=options)
-
-
-def _source_of(function: Any) -> Any:
-    if not function.is_gluon():
-        return ASTSource
-    from triton.experimental.gluon._runtime import GluonASTSource
-
-    return GluonASTSource
-
-
-def described(seen: Map) -> str:
-    """The type of a descriptor in Gluon."""
-    box = ", ".join(map(str, seen.box))
-    return f"tensordesc<{TYPES[seen.dtype]}[{box}],{seen.layout!r}>"
+    names = kernel.function.arg_names[: -len(kernel.numbers + kernel.constants)]
+    types = [(fixed or {}).get(name, type_of(spec.dtype)) for name in names]
+    return kernel.binary(spec, types, arch)
 
 
 def machine_code(binary: Any) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from typing import Any, NamedTuple
 
@@ -11,11 +10,12 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("triton")
 
-from compiling import compile_for, described, machine_code, resources  # noqa: E402
+from compiling import machine_code, resources  # noqa: E402
 
 from rung.glu import ACTIVATIONS, hopper, rules  # noqa: E402
 from rung.glu.devices import Chip  # noqa: E402
-from rung.glu.kernels.launch import Kernel, Map  # noqa: E402
+from rung.glu.kernels.compiling import type_of  # noqa: E402
+from rung.glu.kernels.launch import Kernel  # noqa: E402
 from rung.glu.operands import arrange  # noqa: E402
 from rung.glu.rules import Tile  # noqa: E402
 
@@ -36,9 +36,7 @@ class Asked(NamedTuple):
     numbers: Any
 
     def compiled(self) -> Any:
-        names = list(inspect.signature(self.kernel.aligned.fn).parameters)
-        fixed = {n: described(o) for n, o in zip(names, self.operands, strict=False) if isinstance(o, Map)}
-        return compile_for(self.kernel, self.spec, 90, fixed)
+        return self.kernel.binary(self.spec, [type_of(o) for o in self.operands], 90)
 
 
 @pytest.fixture

@@ -3,6 +3,8 @@ Triton, and what happens where it is not as expected."""
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,9 +14,12 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("triton")
 
 import triton.backends.nvidia.driver as driver  # noqa: E402
+from triton.backends.compiler import GPUTarget  # noqa: E402
+from triton.compiler.compiler import make_backend  # noqa: E402
 
-from rung.glu.kernels import entry  # noqa: E402
-from rung.glu.kernels.entry import Map, enter  # noqa: E402
+from rung.glu.kernels import compiling, entry  # noqa: E402
+from rung.glu.kernels.compiling import type_of  # noqa: E402
+from rung.glu.kernels.entry import Map, _At, enter  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
@@ -139,3 +144,39 @@ def test_maps_are_encoded_once_an_address(monkeypatch: pytest.MonkeyPatch) -> No
     go(9, (640, 7, 320, 3))  # the third address of the first map: two are kept, so they are forgotten
     go(9, (480, 7, 320, 3))
     assert encoded == [160, 320, 480, 640, 480]
+
+
+def test_binaries_are_named_by_dates_and_sizes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(compiling.triton, "__file__", str(tmp_path / "__init__.py"))
+    (tmp_path / "_C").mkdir()
+    library = tmp_path / "_C/libtriton.so"
+    library.write_bytes(b"code")
+    key = compiling._key.__wrapped__
+    first = key()
+    assert first.startswith(compiling.triton.__version__)
+    assert key() == first
+    (tmp_path / "_C/notes.txt").write_text("no code")
+    assert key() == first
+    os.utime(library, ns=(1, 1))
+    assert key() != first
+    library.write_bytes(b"more code")
+    os.utime(library, ns=(1, 1))
+    assert len({first, key()}) == 2
+
+
+def test_tritons_own_key_is_back_afterwards() -> None:
+    own = compiling.kept.triton_key
+    with compiling._keyed_by_dates():
+        assert compiling.kept.triton_key is compiling._key
+    assert compiling.kept.triton_key is own
+
+
+def test_types_are_written_as_triton_does() -> None:
+    layouts = pytest.importorskip("triton.experimental.gluon.language")
+    layout = layouts.NVMMASharedLayout.get_default_for([16, 32], layouts.bfloat16)
+    native = pytest.importorskip("triton._C.libtriton").native_specialize_impl
+    backend = type(make_backend(GPUTarget("cuda", 90, 32)))
+    for operand in (BF16, torch.int32, SEEN, SEEN._replace(layout=layout)):
+        stand_in = _At(BF16, 0) if isinstance(operand, Map) else _At(operand, 0)
+        example = entry.descriptor(operand, stand_in) if isinstance(operand, Map) else stand_in
+        assert type_of(operand) == native(backend, example, False, True, True)[0]

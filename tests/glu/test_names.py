@@ -43,6 +43,6 @@ def test_every_kernel_is_decoded() -> None:
     for dtype, precision in [(torch.bfloat16, "tf32"), (torch.float32, "ieee")]:
         for _, kernel, spec, _ in specs.every(dtype, precision):
             constants = dict(zip(kernel.constants, spec.constants, strict=True))
-            name = kernel.aligned.repr(type("Proxy", (), {"constants": constants}))
+            name = kernel.function.repr(type("Proxy", (), {"constants": constants}))
             assert decode(name).family == "rung", name
             assert decode(name).unknown == ()

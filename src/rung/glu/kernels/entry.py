@@ -55,11 +55,6 @@ def descriptor(seen: Map, tensor: Any) -> Any:
     return GluonDescriptor(tensor, shape, strides, box, seen.layout)
 
 
-def stand_ins(operands: Sequence[Operand]) -> list[Any]:
-    """The operands as `warmup` takes them: no memory behind, addresses multiples of 16."""
-    return [descriptor(o, _At(o.dtype, 0)) if isinstance(o, Map) else o for o in operands]
-
-
 def enter(compiled: Any, blocks: int, operands: Sequence[Operand]) -> Enter:
     """How to launch `blocks` programs of `compiled`. The current device is the binary's."""
     inner = _inner(compiled, blocks)

@@ -10,14 +10,14 @@ from __future__ import annotations
 import inspect
 import operator
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import torch
 import triton
 from triton import knobs
 
-from rung.glu.kernels.entry import Map, Operand, descriptor, enter, stand_ins
+from rung.glu.kernels.compiling import compile_for, loading, type_of
+from rung.glu.kernels.entry import Map, Operand, descriptor, enter
 
 __all__ = ["INTERPRETED", "Kernel", "Launch", "Map", "Operand", "Spec", "address", "beyond"]
 
@@ -67,29 +67,11 @@ class Kernel:
         jit: Callable[..., Any] = triton.jit,
     ) -> None:
         parameters = inspect.signature(source).parameters.values()
-        runtime = [p for p in parameters if "constexpr" not in str(p.annotation)]
-        self._numbers = [p.name for p in runtime if p.annotation is not inspect.Parameter.empty]
-        self._pointers = [p.name for p in runtime if p.annotation is inspect.Parameter.empty]
+        self.numbers = ["i" + str(p.annotation)[-2:] for p in parameters if "int" in str(p.annotation)]
         self.constants = [p.name for p in parameters if "constexpr" in str(p.annotation)]
         label = "rung" + source.__name__
-        self._named = (lambda proxy: f"{label}_{name(proxy.constants)}") if name else (lambda _: label)
-        self._source, self._jit = source, jit
+        self.function = jit(source, repr=lambda proxy: f"{label}_{name(proxy.constants)}" if name else label)
         self._binaries: dict[tuple[int, Spec], Any] = {}
-
-    @cached_property
-    def aligned(self) -> Any:
-        """Compiled for pointers that are multiples of 16 bytes."""
-        return self._jit(self._source, do_not_specialize=self._numbers, repr=self._named)
-
-    @cached_property
-    def any(self) -> Any:
-        """Compiled for pointers of any alignment."""
-        return self._jit(
-            self._source,
-            do_not_specialize=[*self._pointers, *self._numbers],
-            do_not_specialize_on_alignment=self._pointers,
-            repr=self._named,
-        )
 
     def prepare(
         self, spec: Spec, device: int, blocks: int, operands: Sequence[Operand], numbers: Sequence[int]
@@ -101,9 +83,9 @@ class Kernel:
         """
         tail = (*numbers, *spec.constants)
         if INTERPRETED:
-            return _interpreted(self._function(spec)[(blocks,)], operands, tail)
+            return _interpreted(self.function[(blocks,)], operands, tail)
         with torch.cuda.device(device):
-            go = enter(self._binary(spec, device, operands, numbers), blocks, operands)
+            go = enter(self._binary(spec, device, operands), blocks, operands)
         current_device, stream_of = torch._C._cuda_getDevice, torch._C._cuda_getCurrentRawStream
 
         def launch(*addresses: int) -> None:
@@ -115,19 +97,20 @@ class Kernel:
 
         return launch
 
-    def _function(self, spec: Spec) -> Any:
-        return self.aligned if spec.aligned else self.any
+    def binary(self, spec: Spec, types: Sequence[str], arch: int) -> Any:
+        """Compiled for sm_<arch>; `types` are those of the pointers and maps, in order."""
+        constants = dict(zip(self.constants, spec.constants, strict=True))
+        return compile_for(self.function, spec, types, self.numbers, constants, arch)
 
-    def _binary(self, spec: Spec, device: int, operands: Sequence[Operand], numbers: Sequence[int]) -> Any:
-        binary = self._binaries.get((device, spec))
-        if binary is None:
-            options = {"maxnreg": spec.registers} if spec.registers else {}
-            options |= {"launch_pdl": True} if spec.pdl else {}
-            binary = self._binaries[(device, spec)] = self._function(spec).warmup(
-                *stand_ins(operands), *numbers, *spec.constants,
-                grid=(1,), num_warps=spec.warps, num_stages=spec.stages, **options,
-            )  # fmt: skip
-        return binary
+    def _binary(self, spec: Spec, device: int, operands: Sequence[Operand]) -> Any:
+        found = self._binaries.get((device, spec))
+        if found is None:
+            driver = loading()
+            major, minor = torch.cuda.get_device_capability(device)
+            found = self.binary(spec, [type_of(o) for o in operands], 10 * major + minor)
+            driver.result()
+            self._binaries[device, spec] = found
+        return found
 
 
 def _interpreted(run: Callable[..., Any], operands: Sequence[Operand], tail: tuple[Any, ...]) -> Launch:
