@@ -193,6 +193,11 @@ class TestManySmallCalls:
     def test_few_calls_or_cheap_ones(self, count: int, each: float) -> None:
         assert seen("many-small-calls", self.calls(count, each)) == []
 
+    def test_of_ops_that_began_before_the_region_nothing_is_told(self) -> None:
+        one = [op("aten::mul", 0, 500), annotation("fwd", 10, 400)]
+        work = [e for i in range(30) for e in (launch(12 + i, 0.5, i + 1), kernel(MUL, 14 + i, 0.1, i + 1))]
+        assert seen("many-small-calls", read(*one, *work)) == []
+
     def test_in_a_model(self) -> None:
         found = the_one("many-small-calls", recorded("06_llama_eager"))
         assert (found.evidence["op"], found.evidence["calls"]) == ("aten::mm", 57)

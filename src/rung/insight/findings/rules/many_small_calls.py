@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -13,6 +14,7 @@ from rung.insight.findings.rule import Rule
 from rung.insight.forward import Forward
 from rung.insight.spread import spread
 from rung.names import is_metadata_op
+from rung.trace.tables import Ints
 
 OFTEN = 20
 SHORT_NS = 100_000
@@ -22,30 +24,38 @@ MUCH = 0.05
 
 def find(case: Case) -> Iterator[Sighting]:
     for forward in case.forwards:
-        sightings = [one for name in _frequent(forward) if (one := _sighting(forward, name))]
+        found = [_sighting(forward, name, rows) for name, rows in _calls(forward, _frequent(forward)).items()]
+        sightings = [one for one in found if one is not None]
         if sightings:
             yield max(sightings, key=lambda one: one.cost_ns)
 
 
 def _frequent(forward: Forward) -> list[str]:
     """Ops that put work on the device, or stand in for it, this often."""
-    times: dict[str, int] = {}
-    for row in forward.rows:
-        if row.op is not None and not row.graph:
-            times[row.op] = times.get(row.op, 0) + 1
+    times = Counter(row.op for row in forward.rows if row.op is not None and not row.graph)
     return [name for name, count in times.items() if count >= OFTEN and not is_metadata_op(name)]
 
 
-def _sighting(forward: Forward, name: str) -> Sighting | None:
-    tables = forward.example.trace.tables
-    inside = tables.regions.ops.of(forward.example.row)
-    rows = np.array([row for row in inside.tolist() if tables.ops.name[row] == name])
-    rows = rows[~np.isin(tables.ops.parent[rows], rows)]
-    cpu, each = int(tables.ops.dur_ns[rows].sum()), spread(tables.ops.dur_ns[rows].tolist()).median
+def _calls(forward: Forward, wanted: list[str]) -> dict[str, Ints]:
+    """The rows of these ops; of one inside its like the outer one alone."""
+    ops = forward.example.trace.tables.ops
+    found: dict[str, list[int]] = {name: [] for name in wanted}
+    for row in forward.example.trace.tables.regions.ops.of(forward.example.row).tolist() if wanted else ():
+        if (name := ops.name[row]) in found:
+            found[name].append(row)
+    calls = {name: np.array(rows, dtype=np.int64) for name, rows in found.items()}
+    return {name: rows[~np.isin(ops.parent[rows], rows)] for name, rows in calls.items()}
+
+
+def _sighting(forward: Forward, name: str, rows: Ints) -> Sighting | None:
+    if len(rows) < OFTEN:
+        return None
+    dur = forward.example.trace.tables.ops.dur_ns[rows]
+    cpu, each = int(dur.sum()), spread(dur.tolist()).median
     device = sum(row.dur_ns.median for row in forward.rows if row.op == name and row.category != "op")
     idle = max(forward.wall_ns.median - forward.gpu_busy_ns.median, 0)
     cost = min(max(cpu - device, 0), idle)
-    if len(rows) < OFTEN or each > SHORT_NS or cost < MUCH * forward.wall_ns.median:
+    if each > SHORT_NS or cost < MUCH * forward.wall_ns.median:
         return None
     on_gpu = f", for {units.duration(device / len(rows))} on the GPU" if device else ""
     return Sighting(
