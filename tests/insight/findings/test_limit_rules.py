@@ -67,6 +67,13 @@ class TestOverheadBound:
         assert found.title.endswith("; 70.0 µs of it is one gap")
         assert "gpu-gap" in found.advice
 
+    def test_the_commonest_call_may_be_one_without_work(self) -> None:
+        """Three calls, each another sequence: 5, 5 and 0 us of work; the last is what is listed."""
+        made = [annotation("fwd", 200 * i, 100) for i in range(3)]
+        work = [launch(1, 1, 1), kernel("a", 5, 5, 1), launch(201, 1, 2), kernel("b", 205, 5, 2)]
+        found = the_one("overhead-bound", read(*made, *work))
+        assert (found.cost_ns, found.evidence["kernel_ns"]) == (95_000, None)
+
 
 class TestComputeBound:
     def test_a_large_product(self) -> None:

@@ -25,7 +25,7 @@ def find(case: Case) -> Iterator[Sighting]:
 def _sighting(case: Case, forward: Forward, others: int) -> Sighting:
     busy, wall = forward.gpu_busy_ns.median, forward.wall_ns.median
     idle, spacing = wall - busy - others, launch_spacing_ns(forward.example)
-    kernel = spread(row.dur_ns.median for row in forward.rows).median
+    kernel = spread(row.dur_ns.median for row in forward.rows).median if forward.rows else None
     longest = int(case.activity.gaps(forward.example).max(initial=0))
     return Sighting(
         title=f"the GPU idles {units.percent(idle / wall)} of the time, {units.duration(idle)} of "
@@ -47,10 +47,11 @@ def _sighting(case: Case, forward: Forward, others: int) -> Sighting:
     )
 
 
-def _launches(forward: Forward, spacing: int | None, kernel: int) -> str:
+def _launches(forward: Forward, spacing: int | None, kernel: int | None) -> str:
     rhythm = f", {units.duration(spacing)} apart" if spacing is not None else ""
     which = "its kernel" if len(forward.rows) == 1 else "the median kernel"
-    return f"{units.count(forward.launches, 'launch')}{rhythm}, and {which} takes {units.duration(kernel)}"
+    took = f", and {which} takes {units.duration(kernel)}" if kernel is not None else ""
+    return f"{units.count(forward.launches, 'launch')}{rhythm}{took}"
 
 
 OUTSIDE, MOST = 0.25, 0.5
