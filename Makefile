@@ -18,7 +18,9 @@ $(VENV)/.climb: pyproject.toml constraints.txt | $(VENV)/bin/pip
 	$(PIP) --editable ".[torch,liger]"
 	touch $@
 
+# The browser tests drive Debian's Chromium; where it cannot be installed they are skipped and say so.
 $(VENV)/.test: $(VENV)/.climb
+	command -v chromium >/dev/null || { apt-get update -qq && apt-get install -qq -y --no-install-recommends chromium; } >/dev/null 2>&1 || true
 	$(PIP) --editable ".[torch,liger,hub,models,test]"
 	touch $@
 

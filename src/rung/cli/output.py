@@ -30,6 +30,13 @@ def stdout() -> Console:
     return PlainConsole(width=None if narrow else WIDE, highlight=False, markup=False, emoji=False)
 
 
+def stderr() -> Console:
+    """The console for commentary: names are text to it, not markup."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
+
+
 def print_json(value: dict[str, Any]) -> None:
     """A result as JSON on stdout. A byte of a file's name that is no UTF-8 becomes U+FFFD."""
     import typer

@@ -25,7 +25,14 @@ def show(
     between: Annotated[
         str | None, typer.Option(metavar="A..B", help="Draw this time only, such as 1ms..2.5ms.")
     ] = None,
-    no_open: Annotated[bool, typer.Option("--no-open", help="Write the page and do not open it.")] = False,
+    perfetto: Annotated[
+        bool,
+        typer.Option("--perfetto", help="Open Perfetto instead, offline, with a clean copy of the trace."),
+    ] = False,
+    online: Annotated[
+        bool, typer.Option("--online", help="With --perfetto: take its UI from ui.perfetto.dev.")
+    ] = False,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Do not open it.")] = False,
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Neither use nor fill the cache.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -38,6 +45,11 @@ def show(
     from rung.cli.parts import stem
     from rung.show.page import page
 
+    if perfetto or online:
+        from rung.cli.perfetto import open_perfetto
+
+        open_perfetto(traces, region, step, stretch(between), online=online, no_open=no_open)
+        return
     laid_out = _laid_out(traces, region, step, stretch(between), no_cache=no_cache)
     with working("drawing"):
         html = page(laid_out, _diffs(laid_out))
