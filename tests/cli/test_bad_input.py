@@ -88,7 +88,7 @@ CLIMB = ["climb", "matmul-add"]
         ([*CLIMB, "--size", "big"], "--size"),
         ([*CLIMB, "--seq", "3"], "no parameter 'seq'"),
         ([*CLIMB, "--variants", "nope"], "give eager, compiled"),
-        ([*CLIMB, "--variants", ","], "eager, compiled"),
+        ([*CLIMB, "--variants", ","], "no variant is given: give one or more of eager, "),
         ([*CLIMB, "--device", "abacus"], "give cpu, cuda or cuda:N"),
         ([*CLIMB, "--dtype", "int7"], "int7"),
         ([*CLIMB, "--guess", "gem=1"], "Did you mean 'gemm'"),

@@ -36,8 +36,14 @@ def as_json(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, An
     return found
 
 
-@pytest.mark.parametrize("collection", ["h200", "article"])
-@pytest.mark.parametrize("rung", ["matmul-add", "linear", "mlp"])
+ARTICLE = ["matmul-add", "linear", "mlp"]
+OTHERS = ["attention", "block", "model", "mlp-recompile", "mlp-graph-break"]
+
+
+@pytest.mark.parametrize(
+    ("rung", "collection"),
+    [*((rung, "article") for rung in ARTICLE), *((rung, "h200") for rung in (*ARTICLE, *OTHERS))],
+)
 class TestRecorded:
     def test_json_keeps_the_contract(
         self, rung: str, collection: str, capsys: pytest.CaptureFixture[str]
@@ -76,7 +82,7 @@ def test_the_mlp_in_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
         "batch 64, seq 128, dim 768, hidden 3072, bf16   recorded on NVIDIA H200, torch 2.11"
     )
     assert lines[4].startswith(
-        "eager   mlp_fwd, median of 3   5 kernels + 2 memsets, 7 launches   GPU 231 µs"
+        "eager   mlp_fwd, median of 3   5 kernels + 2 memsets, 7 launches   GPU 235 µs"
     )
     assert (
         "  · the [64, 128, 3072] result of aten::gelu, 50.3 MB, is no longer written to memory and read back"

@@ -81,6 +81,39 @@ def test_a_variant_that_was_not_recorded_is_not_passed_over(tmp_path: Path) -> N
         found(MLP, tmp_path, "article", variants=["eager", "rung"])
 
 
+@pytest.mark.parametrize(
+    ("rung", "wanted", "expected"),
+    [
+        ("mlp", {"train": True}, ["eager", "compiled", "liger", "rung"]),
+        ("mlp-recompile", {}, ["eager", "compiled", "dynamic"]),
+        ("mlp-graph-break", {"variants": ["compiled"]}, ["compiled"]),
+        ("model", {}, ["eager", "compiled", "liger", "rung"]),
+        ("model", {"parameters": {"family": "llama"}, "variants": ["rung"]}, ["rung"]),
+    ],
+)
+def test_each_rung_finds_its_own_scenes_alone(
+    rung: str, wanted: dict[str, object], expected: list[str], tmp_path: Path
+) -> None:
+    scene = {"mlp": "mlp-train", "model": "model-llama"}.get(rung, rung)
+    assert found(get_rung(rung), tmp_path, **wanted) == [f"{scene}/{variant}" for variant in expected]
+
+
+@pytest.mark.parametrize(
+    ("rung", "wanted", "word"),
+    [
+        ("block", {"train": True}, "have none like that; there are: block/eager"),
+        ("model", {"parameters": {"family": "gemma"}}, "have none like that; there are: model-llama/eager"),
+        ("model", {"parameters": {"layers": 3}}, "was recorded with family llama, layers 2"),
+        ("model", {"parameters": {"family": "bert"}}, "family is 'bert': give llama, gemma, qwen"),
+    ],
+)
+def test_what_there_is_not_of_the_others(
+    rung: str, wanted: dict[str, object], word: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match=word):
+        found(get_rung(rung), tmp_path, **wanted)
+
+
 def test_the_article_does_not_have_the_others(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="the article has no rung 'block'"):
         found(get_rung("block"), tmp_path, "article")

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rung.ladder import LINEAR, MATMUL_ADD, MLP, Rung
+from rung.insight.forward import instances
+from rung.ladder import LINEAR, MATMUL_ADD, MLP, Rung, get_rung
 from rung.ladder.shipped import recorded
 from rung.ladder.story import Source, Story, tell
 
@@ -59,6 +60,40 @@ def counts(told: Story) -> Counts:
             },
         ),
         (
+            get_rung("attention"),
+            "h200",
+            {
+                "attention/eager": (5, 0, 1, 6),
+                "attention/math": (13, 1, 2, 16),
+                "attention/compiled": (5, 0, 1, 6),
+            },
+        ),
+        (
+            get_rung("block"),
+            "h200",
+            {
+                "block/eager": (38, 0, 3, 41),
+                "block/compiled": (13, 0, 3, 16),
+                "block/liger": (14, 0, 3, 17),
+                "block/rung": (35, 0, 1, 36),
+            },
+        ),
+        (
+            get_rung("model"),
+            "h200",
+            {
+                "model-llama/eager": (106, 1, 7, 114),
+                "model-llama/compiled": (35, 0, 7, 42),
+                "model-llama/liger": (51, 1, 7, 59),
+                "model-llama/rung": (100, 1, 3, 104),
+            },
+        ),
+        (
+            get_rung("mlp-graph-break"),
+            "h200",
+            {"mlp-graph-break/eager": (10, 1, 3, 14), "mlp-graph-break/compiled": (5, 1, 2, 8)},
+        ),
+        (
             MLP,
             "article",
             {"mlp/eager": (5, 0, 0, 5), "mlp/compiled": (4, 0, 0, 4), "mlp/liger": (4, 0, 0, 4)},
@@ -68,6 +103,53 @@ def counts(told: Story) -> Counts:
 )
 def test_counts(rung: Rung, collection: str, expected: Counts, tmp_path: Path) -> None:
     assert counts(story(rung, collection, tmp_path)) == expected
+
+
+def test_a_training_step_is_another_scene_with_another_lesson(tmp_path: Path) -> None:
+    told = tell(MLP, recorded(MLP, "h200", tmp_path, train=True))
+    assert counts(told) == {
+        "mlp-train/eager": (19, 0, 4, 23),
+        "mlp-train/compiled": (15, 0, 4, 19),
+        "mlp-train/liger": (16, 0, 4, 20),
+        "mlp-train/rung": (13, 0, 2, 15),
+    }
+    assert told.lesson.startswith("Nine GEMMs")
+    assert story(MLP, "h200", tmp_path).lesson == MLP.lesson
+
+
+def test_new_shapes_compile_twice_more_and_dynamic_once_for_all(tmp_path: Path) -> None:
+    """The calls take [64, 128], [64, 100], [3, 77] and these again: one that compiles takes hundreds of times
+    as long."""
+    (scene,) = story(get_rung("mlp-recompile"), "h200", tmp_path).scenes
+    slow = {}
+    for chapter in scene.chapters:
+        calls = [call.cpu_ns for call in instances(chapter.forward.example.trace)]
+        assert len(calls) == 6
+        slow[chapter.variant] = [call > 100_000_000 for call in calls]
+    # Eager's first call loads the library.
+    assert slow["eager"] == [True, False, False, False, False, False]
+    assert slow["compiled"] == [True, True, True, False, False, False]
+    assert slow["dynamic"] == [True, False, False, False, False, False]
+
+
+@pytest.mark.parametrize(
+    ("rung", "variant", "expected"),
+    [
+        (MLP, "eager", ["gate", "up", "down"]),
+        (MLP, "compiled", ["gate", "up", "down"]),
+        (MLP, "liger", ["gate", "up", "down"]),
+        (MLP, "rung", ["gate, up", "down"]),
+        (get_rung("attention"), "eager", ["q", "k", "v", "o"]),
+        (get_rung("block"), "compiled", ["q", "k", "v", "o", "gate", "up", "down"]),
+        (get_rung("block"), "rung", ["q", "k", "v", "o", "gate, up", "down"]),
+    ],
+    ids=lambda value: getattr(value, "name", None),
+)
+def test_every_product_has_its_weights(rung: Rung, variant: str, expected: list[str], tmp_path: Path) -> None:
+    (scene,) = tell(rung, recorded(rung, "h200", tmp_path, variants=[variant])).scenes
+    (chapter,) = scene.chapters
+    rows = zip(chapter.forward.rows, chapter.weights, strict=True)
+    assert [weights for row, weights in rows if row.kind == "gemm"] == expected
 
 
 def test_recorded_scenes_know_how_they_were_made(tmp_path: Path) -> None:
