@@ -201,6 +201,7 @@ class TestPointwise:
             ("aten::masked_fill", ([[8, 8], BF16], [[8, 8], "bool"], [[], BF16]), 128 + 64 + 2 + 128),
             ("aten::add", ([[8], "long int"], [[8], "int"], "1"), 64 + 32 + 64),
             ("aten::mul", ([[8], "long int"], "2.5"), None),
+            ("aten::abs", ([[8], "c10::complex<float>"],), None),
             ("aten::div", ([[8], "long int"], [[8], "long int"]), None),
             ("aten::native_dropout", ([[8, 8], BF16], "0.1", "True"), 128 + 128 + 64),
             ("aten::copy_", ([[8, 8], F], [[8, 8], BF16], "False"), 128 + 256),

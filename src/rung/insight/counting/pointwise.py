@@ -19,10 +19,10 @@ _OPERANDS = {
         rsqrt selu sgn sigmoid sign signbit silu sin sinc sinh softplus softshrink sqrt square tan tanh
         threshold trunc""",
     2: """add atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor clamp_max
-        clamp_min copysign div eq float_power floor_divide fmax fmin fmod ge gelu_backward gt
+        clamp_min copysign div eq floor_divide fmax fmin fmod ge gelu_backward gt
         hardshrink_backward hardsigmoid_backward hardswish_backward hardtanh_backward heaviside hypot ldexp le
         leaky_relu_backward logaddexp logaddexp2 logical_and logical_or logical_xor logit_backward lt
-        maximum minimum mish_backward mul native_dropout_backward ne nextafter polar pow prelu
+        maximum minimum mish_backward mul native_dropout_backward ne nextafter pow prelu
         _prelu_kernel remainder rsub sigmoid_backward silu_backward softplus_backward softshrink_backward sub
         tanh_backward threshold_backward true_divide xlogy mse_loss smooth_l1_loss huber_loss l1_loss kl_div
         __and__ __or__ __xor__ __lshift__ __rshift__""",
@@ -46,12 +46,14 @@ def _count(call: Call) -> Demand | None:
     op = call.name.removeprefix("aten::")
     base = out_of_place(op)
     operands = call.some(*range(OPERANDS[base]))
+    if not operands:
+        return None
     result = next(iter(call.some(*range(OPERANDS[base], len(call.tensors)))), None)
     if op != base:
         result = call.tensor(0)
     elif result is None and (shape := broadcast(operands)) is not None:
         result = Tensor(shape, _dtype(call, base, operands))
-    return moved(operands, Tensor(result.shape, result.dtype)) if operands and result else None
+    return moved(operands, Tensor(result.shape, result.dtype)) if result else None
 
 
 def _dtype(call: Call, op: str, operands: list[Tensor]) -> str:
@@ -64,7 +66,7 @@ def _dtype(call: Call, op: str, operands: list[Tensor]) -> str:
         return operands[0].dtype
     dtype = promoted(operands[1:] if op == "where" and len(operands) > 1 else operands)
     if not is_integer(dtype):
-        return dtype
+        return "" if op in ("abs", "angle") and "complex" in dtype else dtype
     beside_a_number = len(operands) < OPERANDS[op] and "." in "".join(call.texts)
     return dtype if op in _KEEPS_INTEGERS.split() and not beside_a_number else ""
 
