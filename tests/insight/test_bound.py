@@ -9,7 +9,7 @@ import pytest
 from handmade import GELU, MUL, TILE_A, one, ran
 from rung.insight.bound import bound
 from rung.insight.forward import forward
-from tracelib import annotation, kernel, launch, op, read
+from tracelib import annotation, kernel, launch, op, read, step
 
 BIG = [8192, 8192]
 
@@ -42,6 +42,11 @@ def test_a_gpu_that_waits_part_of_the_time_is_bound_by_neither_side() -> None:
     found = bound(forward(read(annotation("fwd", 0, 50), *work)))
     assert found.limit == "mixed"
     assert "waits for the CPU the rest (20 %); 100 % of its work is matrix products" in found.sentence
+
+
+def test_a_trace_of_the_gpu_alone_does_not_tell_whom_it_waits_for() -> None:
+    found = bound(forward(read(step(1, 0, 50), kernel(TILE_A, 5, 40))))
+    assert "and idles the rest (20 %)" in found.sentence
 
 
 def test_no_work_and_work_on_the_cpu_are_told_apart() -> None:

@@ -49,7 +49,7 @@ def bound(forward: Forward, placed: Roofline | None = None) -> Bound:
     if idle > WAITING:
         return Bound(
             "mixed",
-            f"mixed: {works} and waits for the CPU the rest ({units.percent(idle)}); "
+            f"mixed: {works} and {_waits(forward)} the rest ({units.percent(idle)}); "
             f"{units.percent(compute)} of its work is matrix products",
         )
     if compute >= DOMINANT:
@@ -61,6 +61,11 @@ def bound(forward: Forward, placed: Roofline | None = None) -> Bound:
         return Bound("memory-bound", f"memory-bound: {works}, {units.percent(memory)} of it moving bytes")
     shares = f"{units.percent(compute)} in matrix products, {units.percent(memory)} moving bytes"
     return Bound("mixed", f"mixed: {works}, {shares}")
+
+
+def _waits(forward: Forward) -> str:
+    """What the GPU does meanwhile, as far as a trace without its CPU side tells."""
+    return "waits for the CPU" if len(forward.example.trace.launches) else "idles"
 
 
 def _share(placed: Roofline, counts: Callable[[Point], bool]) -> float:
