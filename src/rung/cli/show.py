@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from rung.insight.diff import Diff
     from rung.insight.exhibit import Exhibit
 
 
@@ -25,6 +24,8 @@ def show(
     between: Annotated[
         str | None, typer.Option(metavar="A..B", help="Draw this time only, such as 1ms..2.5ms.")
     ] = None,
+    svg: Annotated[Path | None, typer.Option(help="Draw a picture for a README or a slide instead.")] = None,
+    png: Annotated[Path | None, typer.Option(help="The same as PNG.")] = None,
     perfetto: Annotated[
         bool,
         typer.Option("--perfetto", help="Open Perfetto instead, offline, with a clean copy of the trace."),
@@ -41,9 +42,7 @@ def show(
     The page is one file that works from disk and asks the network for nothing.
     """
     from rung.cli.loading import stretch
-    from rung.cli.output import print_json, stdout, working, write_file
-    from rung.cli.parts import stem
-    from rung.show.page import page
+    from rung.cli.output import print_json, stdout, write_file
 
     if perfetto or online:
         from rung.cli.perfetto import open_perfetto
@@ -51,16 +50,35 @@ def show(
         open_perfetto(traces, region, step, stretch(between), online=online, no_open=no_open)
         return
     laid_out = _laid_out(traces, region, step, stretch(between), no_cache=no_cache)
-    with working("drawing"):
-        html = page(laid_out, _diffs(laid_out))
-    path = output or Path(f"{stem(traces[0])}.html")
-    write_file(path, html)
+    files = _drawn(laid_out, svg, png) if svg or png else _page(laid_out, output, traces[0])
+    for path, content in files.items():
+        write_file(path, content)
     if json:
-        print_json({"artifacts": [{"path": str(path), "bytes": path.stat().st_size}]})
+        print_json({"artifacts": [{"path": str(path), "bytes": path.stat().st_size} for path in files]})
     else:
-        stdout().print(str(path))
-    if not no_open:
-        typer.launch(path.resolve().as_uri())
+        for path in files:
+            stdout().print(str(path))
+    if not (no_open or svg or png):
+        typer.launch(next(iter(files)).resolve().as_uri())
+
+
+def _page(laid_out: list[Exhibit], output: Path | None, first: str) -> dict[Path, str | bytes]:
+    from rung.cli.output import working
+    from rung.cli.parts import stem
+    from rung.insight.diff import describe
+    from rung.show.page import page
+
+    diffs = [describe(laid_out[0].forward, one.forward) for one in laid_out[1:]]
+    with working("drawing"):
+        return {output or Path(f"{stem(first)}.html"): page(laid_out, diffs)}
+
+
+def _drawn(laid_out: list[Exhibit], svg: Path | None, png: Path | None) -> dict[Path, str | bytes]:
+    from rung.show.drawing import picture
+
+    drawn = picture.picture(laid_out)
+    files: dict[Path, str | bytes] = {svg: drawn} if svg else {}
+    return files | {png: picture.png(drawn)} if png else files
 
 
 def _laid_out(
@@ -82,9 +100,3 @@ def _laid_out(
         with working(f"laying out {name}"):
             found.append(exhibit(loaded, label, region, step, between))
     return found
-
-
-def _diffs(laid_out: list[Exhibit]) -> list[Diff]:
-    from rung.insight.diff import describe
-
-    return [describe(laid_out[0].forward, one.forward) for one in laid_out[1:]]

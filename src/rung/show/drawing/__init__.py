@@ -1,1 +1,1 @@
-"""Drawings in SVG, for a page, a README or a slide. Each takes plain data and gives one `<svg>` as text."""
+"""Drawings in SVG, for a page, a README or a slide: each takes plain data."""

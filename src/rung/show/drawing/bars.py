@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from rung import units
 from rung.insight.breakdown import Breakdown
 from rung.insight.forward import Forward
-from rung.show.drawing.svg import document, element, text, titled
+from rung.show.drawing.svg import Drawing, element, text, titled
 
 WIDTH = 900.0
 LABELS = 150.0
 LINE = 26.0
 
 
-def where_the_time_goes(found: Breakdown, region: str) -> str:
+def where_the_time_goes(found: Breakdown, region: str) -> Drawing:
     """One bar for the wall time, a piece for each kind of work, what is left for the idle GPU."""
     pieces = [*found.kinds, *((("idle", found.idle_ns),) if found.idle_ns else ())]
     whole = sum(ns for _, ns in pieces) or 1
@@ -29,10 +29,10 @@ def where_the_time_goes(found: Breakdown, region: str) -> str:
             drawn.append(text(f"{kind} {units.percent(ns / whole)}", x + 8, 19, class_=f"on-kind on-{kind}"))
         x += width
     label = f"Where the {units.duration(found.wall_ns)} of {region} go"
-    return document(drawn, WIDTH, 28, label)
+    return Drawing(tuple(drawn), WIDTH, 28, label)
 
 
-def side_by_side(labels: Sequence[str], forwards: Sequence[Forward]) -> str:
+def side_by_side(labels: Sequence[str], forwards: Sequence[Forward]) -> Drawing:
     """GPU busy time and CPU time of each variant, on one axis."""
     measured = [(f.gpu_busy_ns.median, f.cpu_ns.median) for f in forwards]
     longest = max((ns for pair in measured for ns in pair), default=0) or 1
@@ -49,4 +49,4 @@ def side_by_side(labels: Sequence[str], forwards: Sequence[Forward]) -> str:
             )
             drawn.append(text(f"{what} {units.duration(ns)}", LABELS + width + 6, top + 10, class_="small"))
         y += LINE + 8
-    return document(drawn, WIDTH, y, f"GPU and CPU time of one forward: {units.listing(list(labels))}")
+    return Drawing(tuple(drawn), WIDTH, y, f"GPU and CPU time of one forward: {units.listing(list(labels))}")

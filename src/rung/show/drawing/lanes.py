@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rung import names, units
 from rung.insight.forward import Forward
-from rung.show.drawing.svg import document, element, text, titled
+from rung.show.drawing.svg import Drawing, element, text, titled
 from rung.show.drawing.ticks import round_steps
 from rung.trace import Kernel
 
@@ -16,7 +16,7 @@ LANE = 34.0
 AXIS = 24.0
 
 
-def lanes(labels: Sequence[str], forwards: Sequence[Forward]) -> str:
+def lanes(labels: Sequence[str], forwards: Sequence[Forward]) -> Drawing:
     """Each typical forward from its first piece of work on: what runs, for how long, and what is gone."""
     spans = [_span(forward) for forward in forwards]
     longest = max((end - start for start, end in spans), default=0) or 1
@@ -25,7 +25,9 @@ def lanes(labels: Sequence[str], forwards: Sequence[Forward]) -> str:
     for row, (label, forward, (start, _)) in enumerate(zip(labels, forwards, spans, strict=True)):
         drawn.append(text(label, 0, row * LANE + 21, class_="label"))
         drawn += [_box(kernel, start, scale, row) for kernel in forward.example.work]
-    return document(drawn, WIDTH, LANE * len(labels) + AXIS, f"GPU work of {units.listing(list(labels))}")
+    return Drawing(
+        tuple(drawn), WIDTH, LANE * len(labels) + AXIS, f"GPU work of {units.listing(list(labels))}"
+    )
 
 
 def _span(forward: Forward) -> tuple[int, int]:
@@ -55,7 +57,10 @@ def _box(kernel: Kernel, start: int, scale: float, row: int) -> str:
 
 
 def _word(kernel: Kernel) -> str:
-    """The op's own name, the shortest thing that says what runs."""
+    """The shortest thing that says what runs: the ops that a compiler merged, else the op's own name."""
+    merged = [op for op in kernel.decoded.fields.get("ops", ()) if "view" not in op]
+    if merged:
+        return " + ".join(merged)
     op = kernel.op.name if kernel.op else kernel.kind
     return op.removeprefix("aten::")[:24]
 

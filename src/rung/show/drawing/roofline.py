@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rung import names, units
 from rung.insight.roofline import Point, Roofline
-from rung.show.drawing.svg import document, element, text, titled
+from rung.show.drawing.svg import Drawing, element, text, titled
 from rung.show.drawing.ticks import decades
 
 WIDTH, HEIGHT = 900.0, 420.0
@@ -31,7 +31,7 @@ class _Axes:
         return HEIGHT - BOTTOM - part * (HEIGHT - TOP - BOTTOM)
 
 
-def roofline(found: Roofline) -> str | None:
+def roofline(found: Roofline) -> Drawing | None:
     """FLOP/s over FLOP a byte. None without a ceiling, or where no kernel's work is known.
 
     A kernel that only moves bytes has no intensity: it stands at the left edge, as far below the roof as its
@@ -50,7 +50,7 @@ def roofline(found: Roofline) -> str | None:
     drawn = [_grid(axes), *(_roof(axes, dtype, peak, ceiling.bytes_per_s) for dtype, peak in peaks.items())]
     longest = max(p.row.dur_ns.median for p in points) or 1
     drawn += [_dot(axes, p, longest, ceiling.bytes_per_s) for p in points]
-    return document(drawn, WIDTH, HEIGHT, f"Roofline of {found.forward.region} on {ceiling.device}")
+    return Drawing(tuple(drawn), WIDTH, HEIGHT, f"Roofline of {found.forward.region} on {ceiling.device}")
 
 
 def _known(point: Point) -> bool:
@@ -91,7 +91,7 @@ def _roof(axes: _Axes, dtype: str, peak: float, bandwidth: float) -> str:
     path = " ".join(f"{axes.x(x):.1f},{axes.y(max(y, axes.y0)):.1f}" for x, y in corners)
     said = f"{dtype} {units.flop_rate(peak)}, {units.byte_rate(bandwidth)}"
     return element("polyline", points=path, class_="roof") + text(
-        said, WIDTH - RIGHT - 4, axes.y(peak) - 6, class_="small", text_anchor="end"
+        said, axes.x(ridge) - 8, axes.y(peak) + 4, class_="small", text_anchor="end"
     )
 
 

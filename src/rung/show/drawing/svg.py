@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from html import escape
 
 from rung.visible import printable
@@ -29,17 +30,32 @@ def titled(words: str) -> str:
     return element("title", escape(printable(words)))
 
 
-def document(inner: Iterable[str], width: float, height: float, label: str) -> str:
-    """A drawing that scales with its place and says what it shows."""
-    return element(
-        "svg",
-        [titled(label), *inner],
-        xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {_number(width)} {_number(height)}",
-        role="img",
-        aria_label=printable(label),
-        class_="drawing",
-    )
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """What is drawn within `width` times `height`, from `left` on, and what it shows in words."""
+
+    inner: tuple[str, ...]
+    width: float
+    height: float
+    label: str
+    left: float = 0.0
+
+    @property
+    def svg(self) -> str:
+        """As an element of a page: it scales with its place."""
+        return element("svg", [titled(self.label), *self.inner], **self._attributes(), class_="drawing")
+
+    def placed(self, y: float) -> str:
+        """As a part of another drawing, from `y` on down."""
+        return element("svg", self.inner, **self._attributes(), y=y, width=self.width, height=self.height)
+
+    def _attributes(self) -> dict[str, object]:
+        return {
+            "xmlns": "http://www.w3.org/2000/svg",
+            "viewBox": " ".join(map(_number, (self.left, 0, self.width, self.height))),
+            "role": "img",
+            "aria_label": printable(self.label),
+        }
 
 
 def _number(value: object) -> str:

@@ -19,6 +19,7 @@ from markupsafe import Markup
 from rung import units
 from rung.insight.diff import Diff
 from rung.insight.exhibit import Exhibit
+from rung.show.drawing.palette import KINDS
 from rung.show.page.sections import sections
 from rung.show.page.times import times
 from rung.visible import printable
@@ -30,7 +31,7 @@ SCRIPTS = ("dom", "units", "lanes", "painting", "view", "details", "timeline", "
 def page(exhibits: Sequence[Exhibit], diffs: Sequence[Diff] = (), title: str | None = None) -> str:
     """The page of one trace or of several variants side by side; `diffs` are of each against the first."""
     script = "\n".join(_asset(f"js/{name}.js") for name in SCRIPTS)
-    style = _asset("kinds.css") + _asset("style.css")
+    style = KINDS + _asset("style.css")
     template = _environment().get_template("page.html.j2")
     return template.render(
         title=title or ", ".join(one.label for one in exhibits),
@@ -57,7 +58,10 @@ def _comparison(exhibits: Sequence[Exhibit]) -> dict[str, object] | None:
     from rung.show.drawing.lanes import lanes
 
     labels, forwards = [one.label for one in exhibits], [one.forward for one in exhibits]
-    return {"bars": Markup(side_by_side(labels, forwards)), "lanes": Markup(lanes(labels, forwards))}
+    return {
+        "bars": Markup(side_by_side(labels, forwards).svg),
+        "lanes": Markup(lanes(labels, forwards).svg),
+    }
 
 
 def _embedded(value: object) -> Markup:

@@ -1,0 +1,130 @@
+"""Pictures: well-formed, self-contained, true to the numbers, harmless."""
+
+from __future__ import annotations
+
+import struct
+import xml.etree.ElementTree as ET
+from itertools import pairwise
+
+import pytest
+
+from handmade import GELU, events, ran
+from recordings import h200
+from rung.errors import MachineError
+from rung.insight.breakdown import breakdown
+from rung.insight.exhibit import Exhibit, exhibit
+from rung.insight.forward import forward
+from rung.show.drawing import picture as pictures
+from rung.show.drawing.bars import where_the_time_goes
+from rung.show.drawing.lanes import lanes
+from rung.show.drawing.palette import resolved
+from rung.show.drawing.picture import picture, png
+from rung.show.drawing.svg import element, text
+from rung.show.drawing.ticks import decades, round_steps
+from rung.trace import read as read_file
+from tracelib import read
+
+NS = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def eager() -> Exhibit:
+    return exhibit(read_file(h200("03_mlp_eager")), "eager")
+
+
+@pytest.fixture(scope="module")
+def compiled() -> Exhibit:
+    return exhibit(read_file(h200("03_mlp_compile")), "compiled")
+
+
+def rects(svg: str, word: str) -> list[ET.Element]:
+    return [r for r in ET.fromstring(svg).iter(f"{NS}rect") if word in r.get("class", "")]
+
+
+def test_a_bar_of_the_whole_time_has_no_gap(eager: Exhibit) -> None:
+    found = breakdown(eager.forward)
+    pieces = rects(where_the_time_goes(found, "fwd").svg, "piece")
+    spans = [(float(p.get("x", "0")), float(p.get("width", "0"))) for p in pieces]
+    assert all(a + width == pytest.approx(b, abs=0.11) for (a, width), (b, _) in pairwise(spans))
+    assert spans[-1][0] + spans[-1][1] == pytest.approx(900, abs=0.2)
+    gemm = spans[0][1] / 900
+    assert gemm == pytest.approx(dict(found.kinds)["gemm"] / found.wall_ns, abs=0.001)
+
+
+def test_kernels_are_as_wide_as_they_are_long(eager: Exhibit) -> None:
+    drawn = rects(lanes(["eager"], [eager.forward]).svg, "piece")
+    widths = [float(r.get("width", "0")) for r in drawn]
+    times = [k.dur_ns for k in eager.forward.example.work]
+    assert len(widths) == len(times) == 7
+    assert widths[1] / widths[4] == pytest.approx(times[1] / times[4], rel=0.01)
+
+
+def test_a_picture_stands_alone(eager: Exhibit, compiled: Exhibit) -> None:
+    for shown in ([eager], [eager, compiled]):
+        svg = picture(shown)
+        ET.fromstring(svg)
+        assert "var(" not in svg
+        assert "http" not in svg.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_no_colour_is_left_open() -> None:
+    assert "var(" not in resolved() and "--" not in resolved()
+
+
+def test_a_hostile_name_is_text() -> None:
+    trace = read(*events(ran(GELU, '"/><script>alert(1)</script>', [64]), ran("<b>&", "aten::gelu", [64])))
+    svg = picture([exhibit(trace, "]]><script>")])
+    assert not list(ET.fromstring(svg).iter(f"{NS}script"))
+    assert "alert(1)" in "".join(ET.fromstring(svg).itertext())
+
+
+def test_png_has_two_pixels_a_unit(eager: Exhibit) -> None:
+    pytest.importorskip("resvg_py")
+    made = png(picture([eager]))
+    assert made[:8] == b"\x89PNG\r\n\x1a\n"
+    assert struct.unpack(">I", made[16:20])[0] == 2 * 940
+
+
+def test_png_draws_letters_on_a_machine_without_fonts(eager: Exhibit) -> None:
+    """Two pictures that differ in one word differ in their pixels."""
+    pytest.importorskip("resvg_py")
+    svg = picture([eager])
+    assert png(svg) != png(svg.replace(">gelu<", "><"))
+
+
+def test_what_a_png_takes_is_named(eager: Exhibit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pictures, "find_spec", lambda name: None)
+    with pytest.raises(MachineError, match=r"pip install 'rung\[png\]'"):
+        png(picture([eager]))
+
+
+def test_a_forward_without_work_is_drawn() -> None:
+    ET.fromstring(picture([exhibit(read(*events(ran(GELU, "aten::gelu"))[:2]), "empty")]))
+
+
+def test_attributes_and_text_are_escaped() -> None:
+    assert element("g", class_='"><x>') == '<g class="&quot;&gt;&lt;x&gt;"/>'
+    assert text("a<b", 1, 2.04) == '<text x="1" y="2">a&lt;b</text>'
+
+
+STEPS = (
+    (100, 5, [0, 20, 40, 60, 80, 100]),
+    (7, 5, [0, 2, 4, 6]),
+    (0, 5, [0]),
+    (1_000_000, 4, [0, 500_000, 1_000_000]),
+)
+
+
+@pytest.mark.parametrize(("end", "about", "steps"), STEPS)
+def test_steps_are_round(end: int, about: int, steps: list[int]) -> None:
+    assert round_steps(end, about) == steps
+
+
+def test_decades_enclose() -> None:
+    assert decades(3, 200) == [1, 10, 100, 1000]
+    assert decades(10, 10) == [10, 100]
+
+
+def test_the_forward_of_a_lane_starts_at_zero() -> None:
+    made = lanes(["a"], [forward(read(*events(ran(GELU, "aten::gelu", [64]))))])
+    assert float(rects(made.svg, "piece")[0].get("x", "0")) == 110
