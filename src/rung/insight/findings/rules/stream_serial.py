@@ -18,6 +18,9 @@ from rung.trace.tables import Ints
 TOLERANCE = 0.01
 """Share of the lesser stream's time that may overlap: the next kernel starts while one drains."""
 
+WORTH = 0.01
+"""Share of all work that the second-busiest stream has to do: with less, nothing is to be gained."""
+
 SHOWN = 3
 
 
@@ -30,8 +33,13 @@ def find(case: Case) -> Iterator[Sighting]:
         for device, streams in work.items():
             spent = {stream: busy_ns(case.trace, rows) for stream, rows in streams.items()}
             busy = {stream: ns for stream, ns in spent.items() if ns}
-            if len(busy) > 1 and _overlap(case.trace, streams) <= TOLERANCE * min(busy.values()):
+            apart = _is_worth_it(busy) and _overlap(case.trace, streams) <= TOLERANCE * min(busy.values())
+            if apart:
                 yield _sighting(forward, device, busy, len(case.instances(forward)))
+
+
+def _is_worth_it(busy: dict[object, int]) -> bool:
+    return len(busy) > 1 and sorted(busy.values())[-2] >= WORTH * sum(busy.values())
 
 
 def _by_stream(regions: Sequence[Region], without: Ints) -> dict[object, dict[object, Ints]]:
