@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,38 @@ def test_the_mlp_in_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     )
     assert lines[-2].startswith("Next: rung read ")
     assert lines[-1].lstrip().startswith("rung diff ")
+
+
+def test_rows_name_the_weights_they_work_with(capsys: pytest.CaptureFixture[str]) -> None:
+    assert climb("mlp", "--recorded", "h200", "--variants", "eager,rung") == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines() if "FLOP/s" in line]
+    named = [" ".join(row[1:3]) for row in rows if row[0].isdecimal()]
+    assert named == ["gate aten::mm", "up aten::mm", "down aten::mm", "gate, up", "down aten::mm"]
+    # Many kernels are gathered by name, and so are their weights.
+    assert climb("block", "--recorded", "h200", "--variants", "eager") == 0
+    said = capsys.readouterr().out
+    assert "aten::mm gate, up " in said
+    assert "aten::mm q, k, v, o, ... " in said
+
+
+def test_a_training_step_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert climb("mlp", "--recorded", "h200", "--train", "--variants", "eager") == 0
+    said = capsys.readouterr().out
+    assert "a step is forward and backward" in said
+    assert "eager   mlp_step, median of 3   19 kernels + 4 memsets, 23 launches" in said
+    assert "Nine GEMMs" in said
+    assert "grad of gate" in said
+
+
+def test_without_transformers_the_model_is_exit_4(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch")
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    assert climb("model", "--device", "cpu", "--no-guess") == 4
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert 'pip install "rung[models]"' in said
 
 
 def test_commands_to_copy_are_quoted_and_never_broken(

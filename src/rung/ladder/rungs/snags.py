@@ -47,8 +47,9 @@ RECOMPILE = Rung(
     expression=", then ".join(f"mlp(x [{batch}, {seq}, dim])" for batch, seq in SHAPES),
     region="mlp_fwd",
     lesson=(
-        "A compiled function is compiled for the shapes it has seen. Each new one costs seconds, until every "
-        "size that varies has been seen to vary; dynamic=True says so beforehand and compiles once."
+        "A compiled function is compiled for the shapes it has seen. Each new one costs about a second, "
+        "until every size that varies has been seen to vary; dynamic=True says so beforehand, for one "
+        "compilation or two."
     ),
     variants=("eager", "compiled", "dynamic"),
     gpu=(_sizes(mlp.GPU),),
