@@ -26,10 +26,6 @@ MUL = "void at::native::vectorized_elementwise_kernel<8, at::native::MulFunctor<
 GEMM = "nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_TNT"
 FP32 = "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x128x8_stage3_warpsize2x2x1_ffma_aligna4_alignc4"
 REDUCE = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
-COPY = (
-    "void at::native::unrolled_elementwise_kernel<"
-    "at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#1}>"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +73,6 @@ def ran(
     ]
 
 
-def moving() -> list[t.Event]:
-    work = [
-        ran("aten::gelu", GELU, 0, 70, 1, [8192, 8192]),
-        ran("aten::mul", MUL, 70, 90, 2, [8192, 8192], [8192, 8192]),
-    ]
-    return [t.annotation("fwd", 0, 168), *(event for one in work for event in one)]
-
-
 def asking() -> list[t.Event]:
     item = [t.op("aten::item", 30, 50), t.op("aten::_local_scalar_dense", 31, 48)]
     moved = t.copy(78, 1, 2, bytes=4) | {"name": "Memcpy DtoH (Device -> Pageable)"}
@@ -120,54 +108,10 @@ def one_in_fp32() -> list[t.Event]:
     ]
 
 
-def projections() -> list[t.Event]:
-    x = [4096, 768]
-    widths, times = (768, 256, 256), (11, 7, 7)
-    work = [ran("aten::mul", MUL, 0, 8, 1, x, x)]
-    for i, (width, dur) in enumerate(zip(widths, times, strict=True)):
-        work.append(ran("aten::mm", GEMM, 12 + 15 * i, dur, i + 2, x, [768, width]))
-    return [t.annotation("fwd", 0, 70), *(event for one in work for event in one)]
-
-
-def broken() -> list[t.Event]:
-    regions = [t.op("Torch-Compiled Region: 0/0", 2, 96), t.op("Torch-Compiled Region: 1/0", 55, 40)]
-    look_ups = [t.op("TorchDynamo Cache Lookup", 1, 1), t.op("TorchDynamo Cache Lookup", 48, 6)]
-    first = ran("triton_poi_fused_gelu_0", "triton_poi_fused_gelu_0", 20, 8, 1)
-    return [t.annotation("fwd", 0, 100), *regions, *look_ups, *first, *ran("aten::mm", GEMM, 70, 9, 2)]
-
-
-def compiled_again() -> list[t.Event]:
-    first = [t.annotation("fwd", 0, 100), t.op("Torch-Compiled Region: 0/0", 10, 80)]
-    again = [t.op("dynamo", 210, 1_800_000), t.op("Torch-Compiled Region: 0/1", 1_800_300, 90_000)]
-    return [*first, t.annotation("fwd", 200, 1_900_000), *again]
-
-
 def feeding() -> list[t.Event]:
     moved = t.copy(10, 450, 1, bytes=25_165_824) | {"name": "Memcpy HtoD (Pageable -> Device)"}
     copying = [t.op("aten::copy_", 1, 460), t.call("cudaMemcpyAsync", 2, 458, correlation=1), moved]
     return [t.annotation("step", 0, 560), *copying, *ran("aten::mm", GEMM, 470, 80, 2)]
-
-
-def rearranging() -> list[t.Event]:
-    shape = [64, 128, 768]
-    dense = ran("aten::copy_", COPY, 12, 9, 1, shape, shape)
-    return [
-        t.annotation("fwd", 0, 90),
-        t.op("aten::contiguous", 10, 12),
-        *dense,
-        *ran("aten::mm", GEMM, 30, 50, 2),
-    ]
-
-
-def attention() -> list[t.Event]:
-    q, scores = [96, 512, 64], [96, 512, 512]
-    softmax = "void (anonymous namespace)::softmax_warp_forward<float, float, float, 9, false, false>(float*)"
-    steps = [
-        ran("aten::bmm", GEMM, 0, 30, 1, q, [96, 64, 512]),
-        ran("aten::_softmax", softmax, 40, 40, 2, scores),
-        ran("aten::bmm", GEMM, 90, 30, 3, scores, q),
-    ]
-    return [t.annotation("fwd", 0, 130), *(event for one in steps for event in one)]
 
 
 def rank(late: float) -> Callable[[], list[t.Event]]:
@@ -184,6 +128,14 @@ def rank(late: float) -> Callable[[], list[t.Event]]:
     return events
 
 
+def throttled() -> list[t.Event]:
+    """Five steps of one product; the device slows down in the last two."""
+    made = []
+    for i, dur in enumerate((52, 53, 52, 61, 70)):
+        made += [t.annotation("fwd", 100 * i, 80), *ran("aten::mm", GEMM, 100 * i + 5, dur, i + 1)]
+    return made
+
+
 def cut_off() -> list[t.Event]:
     return [
         t.annotation("fwd", 0, 60),
@@ -194,22 +146,24 @@ def cut_off() -> list[t.Event]:
 
 
 EXAMPLES = {
-    "memory-bound": by_hand("a gelu and a mul over [8192, 8192] bf16", moving),
+    "memory-bound": ships("attention/math"),
     "forced-sync": by_hand("`loss.item()` inside a step", asking),
     "graph-launch": by_hand("a replayed graph of three kernels", replaying),
     "many-small-calls": by_hand("200 calls of `add_` on 64 elements", short_calls),
     "stream-serial": by_hand("two kernels on two streams", taking_turns),
     "precision-fallback": by_hand("one fp32 product in a bf16 model", one_in_fp32),
-    "separate-projections": by_hand("a wide and two narrow products of one input", projections),
-    "unfused-attention": by_hand("scores, softmax and a product, one after the other", attention),
-    "graph-break": by_hand("a compiled call that was interrupted once", broken),
-    "recompile": by_hand("a second call with another shape", compiled_again),
+    "separate-projections": ships("model-llama/eager"),
+    "unfused-attention": ships("attention/math"),
+    "graph-break": ships("mlp-graph-break/compiled"),
+    "recompile": ships("mlp-recompile/compiled"),
     "h2d-blocking": by_hand("a batch of 25 MB from pageable memory", feeding),
-    "layout-copy": by_hand("`.contiguous()` in front of a product", rearranging),
+    "layout-copy": ships("attention/math"),
     "comm-exposed": by_hand("all-reduces with nothing beside them", rank(0)),
     "straggler": by_hand("two ranks, of which one starts each all-reduce 120 µs late", rank(0), rank(120)),
     "incomplete-trace": by_hand("a launch without a kernel, a kernel without a launch", cut_off),
+    "kernel-jitter": by_hand("five calls, the last two on a device that slows down", throttled),
     "heavy-launch": drawn("mlp", "eager"),
+    "compile-pre-ops": ships("mlp/compiled"),
     "compute-bound": ships("matmul-add-4096/eager"),
     "overhead-bound": ships("linear/eager"),
     "gpu-gap": ships("mlp/liger"),
