@@ -14,9 +14,10 @@ from rung.insight import counting
 from rung.insight.counting import attention, convolution, demand_of_call, gemm, reduction
 from rung.insight.counting.demand import SCALAR_TYPES
 from rung.insight.tensors import DTYPE_BYTES, call_of
+from rung.insight.work import work_of
 from rung.trace import Op, Region
 from rung.trace import read as read_file
-from tracelib import op, read
+from tracelib import kernel, launch, op, read
 
 
 def schemas(name: str) -> Iterator[list[str]]:
@@ -136,21 +137,61 @@ dtypes = st.one_of(
     st.sampled_from([*DTYPE_BYTES, "", "Scalar", "TensorList", "c10::quint8"]), st.none(), st.integers()
 )
 texts = st.one_of(
-    st.sampled_from(["", "True", "False", "[1, 1]", "[-1]", "[]", "0", "1", "15", "0."]), st.integers()
+    st.sampled_from(["", "True", "False", "[1, 1]", "[-1]", "[]", "[0, 0]", "²", "0", "1", "15", "0."]),
+    st.integers(),
 )
+
+
+arguments = st.fixed_dictionaries(
+    {
+        "Input Dims": st.lists(shapes, max_size=14),
+        "Input type": st.lists(dtypes, max_size=14),
+        "Concrete Inputs": st.lists(texts, max_size=14),
+        "Input Strides": st.lists(shapes, max_size=14),
+    }
+)
+GELU = "triton_poi_fused__unsafe_view_gelu_mul_0"
+APPLY = (
+    "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous namespace)::"
+    "TensorListMetadata<2>, at::native::(anonymous namespace)::BinaryOpListAlphaFunctor<float, 2, 2, 0>>(int)"
+)
+LAUNCHES = [
+    (GELU, GELU),
+    ("triton_red_fused_sum_0", "triton_red_fused_sum_0"),
+    ("triton_mm_0", "triton_mm_0"),
+    ("aten::_foreach_add_", APPLY),
+    ("aten::cat", "void at::native::(anonymous namespace)::CatArrayBatchedCopy<float, unsigned int, 3>(int)"),
+    ("aten::convolution_backward", "void cudnn::detail::dgrad_engine<float, 512>(int)"),
+    ("aten::embedding_dense_backward", "void at::native::embedding_backward_feature_kernel<float>(int)"),
+    ("rung::glu_mlp", "rung_gate_up_gelu_tanh_64x64x32_s3"),
+    ("rung::glu_mlp", "rung_down_64x64x32_s3"),
+    ("aten::mm", "nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_TNT"),
+]
 
 
 @given(
-    st.sampled_from(sorted(counting._COUNTS)),
-    st.lists(shapes, max_size=14),
-    st.lists(dtypes, max_size=14),
-    st.lists(texts, max_size=14),
-    st.lists(shapes, max_size=14),
+    st.sampled_from(LAUNCHES),
+    arguments,
+    st.lists(
+        st.one_of(st.lists(st.integers(0, 9), max_size=3), st.none(), st.text(max_size=1)),
+        min_size=1,
+        max_size=3,
+    ),
 )
-def test_whatever_a_recording_says_a_count_is_a_number_or_none(
-    name: str, dims: list[Any], types: list[Any], words: list[Any], strides: list[Any]
+def test_whatever_a_recording_says_of_a_kernel_its_work_is_a_number_or_none(
+    names: tuple[str, str], args: dict[str, Any], grids: list[Any]
 ) -> None:
-    args = {"Input Dims": dims, "Input type": types, "Concrete Inputs": words, "Input Strides": strides}
+    events = [op(names[0], 0, 100, **args)]
+    for i, grid in enumerate(grids):
+        events += [launch(1 + i, 1, i + 1), kernel(names[1], 10 + 10 * i, 5, i + 1, grid=grid)]
+    for one in read(*events).kernels:
+        work = work_of(one)
+        assert work.flop is None or work.flop >= 0
+        assert work.nbytes is None or work.nbytes >= 0
+
+
+@given(st.sampled_from(sorted(counting._COUNTS)), arguments)
+def test_whatever_a_recording_says_a_count_is_a_number_or_none(name: str, args: dict[str, Any]) -> None:
     demand = demand_of_call(call_of(read(op(name, 0, 10, **args)).ops[0]))
     if demand is not None:
         assert demand.flop is None or demand.flop >= 0

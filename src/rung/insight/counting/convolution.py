@@ -52,7 +52,7 @@ def _forward(call: Call) -> Demand | None:
         return None
     x, weight = tensors
     out = _output(call, places, transposed, x.shape, weight.shape)
-    if out is None:
+    if out is None or min(out) < 0:
         return None
     bias = [tensor for tensor in call.some(2) if len(tensor.shape) == 1]
     points = x.shape if transposed else out
@@ -71,7 +71,7 @@ def _output(call: Call, places: _Places, transposed: bool, x: Shape, weight: Sha
     stride = _each(call.numbers(places.stride), rank)
     padding = _each(call.numbers(places.padding), rank)
     dilation = _each(call.numbers(places.dilation) if places.dilation is not None else (1,), rank)
-    if rank < 1 or len(weight) != len(x) or not (stride and padding and dilation):
+    if rank < 1 or len(weight) != len(x) or not (stride and padding and dilation) or min(stride) < 1:
         return None
     sizes = zip(x[2:], weight[2:], stride, padding, dilation, strict=True)
     if not transposed:

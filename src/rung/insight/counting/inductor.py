@@ -53,7 +53,7 @@ def _sizes(call: Call) -> list[int]:
     found = [
         text
         for text, tensor in zip(call.texts, call.tensors, strict=False)
-        if tensor is None and text.isdigit()
+        if tensor is None and text.isdecimal()
     ]
     return [int(text) for text in found if int(text)]
 

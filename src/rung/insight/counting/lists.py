@@ -7,8 +7,9 @@ is not recorded.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from rung.insight.counting.demand import Demand
 from rung.insight.tensors import Call, Tensor
@@ -64,23 +65,30 @@ def _passes(functor: cpp.CppName) -> tuple[int, int] | None:
 
 def _share(kernel: Kernel, shapes: Sequence[tuple[int, ...]], siblings: Sequence[Kernel]) -> int | None:
     """Elements of each list that a launch sees to: those of its blocks, one chunk a block."""
-    chunks = list(_chunks(shapes))
+    sizes = [math.prod(shape) for shape in shapes]
+    chunks = sum(map(_chunks, sizes))
     blocks = [_blocks(sibling) for sibling in siblings]
-    if len(siblings) == 1 and blocks[0] in (len(chunks), None):
-        return sum(chunks)
-    if any(n is None for n in blocks) or sum(n for n in blocks if n) != len(chunks):
+    if len(siblings) == 1 and blocks[0] in (chunks, None):
+        return sum(sizes)
+    if any(n is None for n in blocks) or sum(n for n in blocks if n) != chunks:
         return None
-    before = sum(n for n, sibling in zip(blocks, siblings, strict=True) if n and sibling.row < kernel.row)
-    return sum(chunks[before : before + (_blocks(kernel) or 0)])
+    first = sum(n for n, sibling in zip(blocks, siblings, strict=True) if n and sibling.row < kernel.row)
+    return _between(sizes, first, first + (_blocks(kernel) or 0))
 
 
-def _chunks(shapes: Sequence[tuple[int, ...]]) -> Iterator[int]:
-    """Elements of each chunk, in the order in which they are handed out."""
-    for shape in shapes:
-        left = Tensor(shape, "").numel
-        while left > 0:
-            yield min(left, CHUNK)
-            left -= CHUNK
+def _between(sizes: Sequence[int], first: int, end: int) -> int:
+    """Elements in the chunks from `first` to before `end`, in the order in which tensors are cut up."""
+    elements = at = 0
+    for size in sizes:
+        chunks = _chunks(size)
+        low, high = max(first - at, 0), min(end - at, chunks)
+        elements += max(min(high * CHUNK, size) - low * CHUNK, 0)
+        at += chunks
+    return elements
+
+
+def _chunks(size: int) -> int:
+    return -(-size // CHUNK)
 
 
 def _blocks(kernel: Kernel) -> int | None:
