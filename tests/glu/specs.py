@@ -44,24 +44,51 @@ def tma(
 
 
 def one_row(dtype: torch.dtype, width: int) -> Iterator[tuple[str, Kernel, Spec, dict[str, Any]]]:
-    """The two kernels for one row, each strip of the second."""
-    n, k, warps = few_rules.GATE_UP_STRIP
-    gate_up = Spec(dtype, width > 1, ("gelu_tanh", False, width, n, k, False), warps, 1)
-    yield f"gate_up_row-{width}", table.GATE_UP_ROW, gate_up, {}
+    """The two kernels for one row, with each strip."""
+    for n, k, warps in {few_rules.gate_up_strip(depth) for depth in (1, 10_000)}:
+        gate_up = Spec(dtype, width > 1, ("gelu_tanh", False, width, n, k, False), warps, 1)
+        yield f"gate_up_row{n}-{width}", table.GATE_UP_ROW, gate_up, {}
     for n, k, warps in {few_rules.down_strip(columns, 1) for columns in (1, 1000)}:
         down = Spec(dtype, width > 1, (width, n, k, False), warps, 1)
         yield f"down_row{n}-{width}", table.DOWN_ROW, down, {}
+
+
+def sixteen_rows(
+    dtype: torch.dtype, width: int, precision: str
+) -> Iterator[tuple[str, Kernel, Spec, dict[str, Any]]]:
+    """The two kernels for up to 16 rows, with each tile."""
+    which = kind(dtype, precision)
+    for columns in (1, 1000):
+        tile = few_rules.gate_up(which, 16, columns, 1, width)
+        block = (precision, width, *tile[:3], tile.stages, False)
+        spec = Spec(dtype, width > 1, ("gelu_tanh", False, *block), tile.warps, tile.stages)
+        yield f"gate_up_sixteen{tile.n}-{width}", table.GATE_UP_SIXTEEN, spec, {"counters": "*i32"}
+        tile = few_rules.down(which, 16, columns, 1, width)
+        spec = Spec(
+            dtype, width > 1, (precision, width, *tile[:3], tile.stages, False), tile.warps, tile.stages
+        )
+        yield (
+            f"down_sixteen{tile.n}-{width}",
+            table.DOWN_SIXTEEN,
+            spec,
+            {"counters": "*i32", "parts": "*fp32"},
+        )
 
 
 def every(dtype: torch.dtype, precision: str) -> Iterator[tuple[str, Kernel, Spec, dict[str, Any]]]:
     """(label, kernel, spec, fixed types) of each portable kernel, 16-byte rows and others."""
     which = kind(dtype, precision)
     for width in (16 // dtype.itemsize, 1):
-        for rows in (16, 64):
-            for tile in dict.fromkeys(few_rules.gate_up(which, rows, columns, 1) for columns in (1, 1000)):
+        yield from sixteen_rows(dtype, width, precision)
+        for rows in (64,):
+            for tile in dict.fromkeys(
+                few_rules.gate_up(which, rows, columns, 1, width) for columns in (1, 1000)
+            ):
                 few = gate_up(dtype, tile, width=width, clear=True, precision=precision)
                 yield f"few{rows}x{tile.n}-{width}", table.GATE_UP, few, {"counters": "*i32"}
-            for tile in dict.fromkeys(few_rules.down(which, rows, columns, 1) for columns in (1, 1000)):
+            for tile in dict.fromkeys(
+                few_rules.down(which, rows, columns, 1, width) for columns in (1, 1000)
+            ):
                 constants = (precision, width, tile.m, tile.n, tile.k, tile.stages, False)
                 down = Spec(dtype, width > 1, constants, tile.warps, tile.stages)
                 fixed = {"counters": "*i32", "parts": "*fp32"}

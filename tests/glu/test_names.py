@@ -31,6 +31,8 @@ def test_down_and_pointwise() -> None:
         "functor": "glu", "direction": "backward", "ops": ["gelu", "mul"],
     }  # fmt: skip
     assert decode("rung_gate_up_row_silu_1x4x256").fields["tile"] == [1, 4, 256]
+    assert decode("rung_gate_up_sixteen_gelu_16x64x128_s3").fields["tile"] == [16, 64, 128]
+    assert decode("rung_down_sixteen_16x32x128_s4").fields["stages"] == 4
     assert "stages" not in decode("rung_down_row_1x8x512").fields
     assert decode("rung_glu_tanh").family != "rung"
 

@@ -23,12 +23,14 @@ def test_big_outputs_get_big_tiles_and_small_ones_fill_the_chip() -> None:
 
 
 def test_small_batches_read_wide_weights_with_wide_tiles() -> None:
-    assert few_rules.gate_up("half", 2, 3072, 132)[:2] == (16, 32)
+    assert few_rules.gate_up("half", 2, 3072, 132)[:2] == (16, 64)
+    assert few_rules.gate_up("half", 17, 3072, 132)[:2] == (64, 32)
     assert few_rules.gate_up("half", 17, 14336, 132)[:2] == (64, 64)
-    assert few_rules.down("half", 16, 768, 132)[:2] == (16, 16)
+    assert few_rules.down("half", 16, 768, 132)[:2] == (16, 32)
     assert few_rules.down("half", 17, 4096, 132)[:2] == (64, 64)
     assert few_rules.down_strip(768, 132).n == 2
     assert few_rules.down_strip(4096, 132).n == 8
+    assert few_rules.gate_up_strip(768).k < few_rules.gate_up_strip(4096).k
 
 
 def test_cost_by_hand() -> None:

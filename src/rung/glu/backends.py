@@ -9,9 +9,10 @@ import torch
 from rung.glu import few_rules
 from rung.glu.activations import Activation
 from rung.glu.checks import check_choice, check_mlp
-from rung.glu.devices import why_no_kernel
+from rung.glu.devices import chip, kind_of, why_no_kernel
 from rung.glu.gate_up import choose
 from rung.glu.operands import arrange
+from rung.glu.views import device_index
 
 
 class Backend(NamedTuple):
@@ -43,8 +44,13 @@ def backend(
     if obstacle is not None:
         return Backend("reference", obstacle)
     train = torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in tensors)
-    kernel, tile, reason = choose(arrange(x, gate_weight, up_weight, gate_bias, up_bias), train)
-    rows = x.numel() // x.shape[-1]
+    rows, (columns, depth) = x.numel() // x.shape[-1], gate_weight.shape
     if rows == 1 and not train:
-        return Backend("few-rows", "one row", (1, *few_rules.GATE_UP_STRIP[:2]))
-    return Backend("few-rows" if rows <= few_rules.FEW_ROWS and not train else kernel, reason, tile[:3])
+        return Backend("few-rows", "one row", (1, *few_rules.gate_up_strip(depth)[:2]))
+    if rows <= few_rules.FEW_ROWS and not train:
+        multiprocessors = chip(device_index(x)).multiprocessors
+        width = arrange(x, gate_weight, up_weight, gate_bias, up_bias).width
+        tile = few_rules.gate_up(kind_of(x.dtype), rows, columns, multiprocessors, width)
+        return Backend("few-rows", f"at most {few_rules.bucket(rows)} rows", tile[:3])
+    kernel, tile, reason = choose(arrange(x, gate_weight, up_weight, gate_bias, up_bias), train)
+    return Backend(kernel, reason, tile[:3])

@@ -10,7 +10,8 @@ import torch
 from rung.glu import few_rules, memory, portable
 from rung.glu.devices import chip, dependent_launch, kind_of
 from rung.glu.memory import Make
-from rung.glu.operands import arrange, precision
+from rung.glu.operands import Operands, arrange, biases, precision, steps
+from rung.glu.rules import Tile
 from rung.glu.views import device_index, fold, vector_width
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Plan(NamedTuple):
         self.gate_up(
             address(fold(x)), address(gate_weight), address(up_weight),
             to if gate_bias is None else address(gate_bias), to if up_bias is None else address(up_bias),
-            hidden, hidden, hidden, counters,
+            hidden, counters,
         )  # fmt: skip
         bias = to if down_bias is None else address(down_bias)
         self.down(hidden, address(down_weight), bias, to, self.beyond(hidden, self.parts), counters)
@@ -74,41 +75,79 @@ def plan(
 
     `tiled_as` lets the rules choose tiles for so many hidden and output features.
     """
-    from rung.glu.kernels.launch import Spec, address, beyond
-    from rung.glu.kernels.table import DOWN
+    from rung.glu.kernels.launch import address, beyond
 
-    device = chip(device_index(x))
-    pdl = dependent_launch(device)
-    kind = kind_of(x.dtype)
+    chip_ = chip(device_index(x))
+    kind, (columns, depth) = kind_of(x.dtype), down_weight.shape
     operands = arrange(x, gate_weight, up_weight, gate_bias, up_bias)
-    rows, (columns, depth) = operands.x.shape[0], down_weight.shape
-    down = few_rules.down(kind, rows, tiled_as or columns, device.multiprocessors)
-    splits, steps = few_rules.split_k(columns, depth, down, device.multiprocessors)
-    counters = -(-columns // down.n)
-    gate_up_tile = few_rules.gate_up(kind, rows, tiled_as or depth, device.multiprocessors)
-    flags = (activation, rounding == "eager", False)
+    rows = operands.x.shape[0]
     width = vector_width((down_weight, down_bias), depth)
-    constants = (precision(x.dtype), width, down.m, down.n, down.k, down.stages, pdl)
+    tile = few_rules.down(kind, rows, tiled_as or columns, chip_.multiprocessors, width)
+    splits, steps = few_rules.split_k(columns, depth, tile, chip_.multiprocessors)
+    counters = -(-columns // tile.n)
     h_bytes = _whole_lines(rows * depth * x.element_size())
     part_bytes = _whole_lines(4 * splits * rows * columns if splits > 1 else 0)
+    size = h_bytes + part_bytes + _whole_lines(4 * counters)
+    gate_up_tile = few_rules.gate_up(kind, rows, tiled_as or depth, chip_.multiprocessors, operands.width)
     return Plan(
-        portable.prepare(operands, gate_up_tile, flags, counters, pdl),
-        DOWN.prepare(
-            Spec(x.dtype, width > 1, constants, down.warps, down.stages, pdl),
-            device_index(x),
-            counters * splits,
-            (*(x.dtype,) * 4, torch.float32, torch.int32),
-            (
-                *(rows, columns, depth // width, down_weight.stride(0) // width, down_weight.stride(1)),
-                *(int(down_bias is not None), splits, steps),
-            ),
-        ),
+        _gate_up(operands, gate_up_tile, (activation, rounding == "eager"), counters),
+        _down(rows, down_weight, down_bias, tile, counters * splits, (splits, steps)),
         address,
         beyond,
         memory.prepare((*x.shape[:-1], columns), x.dtype, x.device),
-        memory.prepare((h_bytes + part_bytes + _whole_lines(4 * counters),), torch.uint8, x.device),
+        memory.prepare((size,), torch.uint8, x.device),
         h_bytes,
         h_bytes + part_bytes,
+    )
+
+
+def _gate_up(operands: Operands, tile: Tile, flags: tuple[str, bool], counters: int) -> Launch:
+    """Takes the addresses of x, both weights, both biases, hidden, counters."""
+    from rung.glu.kernels.launch import Spec
+    from rung.glu.kernels.table import GATE_UP_SIXTEEN
+
+    x, gate_weight, up_weight, gate_bias, up_bias, width = operands
+    pdl = dependent_launch(chip(device_index(x)))
+    if tile.m > few_rules.SIXTEEN:
+        launch = portable.prepare(operands, tile, (*flags, False), counters, pdl)
+        return lambda x, g, u, gb, ub, h, counters: launch(x, g, u, gb, ub, h, h, h, counters)
+    (rows, depth), columns = x.shape, gate_weight.shape[0]
+    constants = (*flags, precision(x.dtype), width, tile.m, tile.n, tile.k, tile.stages, pdl)
+    return GATE_UP_SIXTEEN.prepare(
+        Spec(x.dtype, width > 1, constants, tile.warps, tile.stages, pdl),
+        device_index(x),
+        -(-columns // tile.n),
+        (*(x.dtype,) * 6, torch.int32),
+        (
+            *(rows, columns // width, depth // width, *steps(x, width), *steps(gate_weight, width)),
+            *(*steps(up_weight, width), biases(gate_bias, up_bias), counters),
+        ),
+    )
+
+
+def _down(
+    rows: int,
+    weight: torch.Tensor,
+    bias: torch.Tensor | None,
+    tile: Tile,
+    blocks: int,
+    split: tuple[int, int],
+) -> Launch:
+    """Takes the addresses of hidden, weight, bias, y, parts, counters."""
+    from rung.glu.kernels.launch import Spec
+    from rung.glu.kernels.table import DOWN, DOWN_SIXTEEN
+
+    (columns, depth), dtype = weight.shape, weight.dtype
+    width = vector_width((weight, bias), depth)
+    pdl = dependent_launch(chip(device_index(weight)))
+    constants = (precision(dtype), width, tile.m, tile.n, tile.k, tile.stages, pdl)
+    kernel = DOWN if tile.m > few_rules.SIXTEEN else DOWN_SIXTEEN
+    return kernel.prepare(
+        Spec(dtype, width > 1, constants, tile.warps, tile.stages, pdl),
+        device_index(weight),
+        blocks,
+        (*(dtype,) * 4, torch.float32, torch.int32),
+        (rows, columns, depth // width, *steps(weight, width), int(bias is not None), *split),
     )
 
 

@@ -110,7 +110,7 @@ def choose(operands: Operands, save: bool) -> Choice:
     kind = kind_of(operands.x.dtype)
     kernel, reason = best(operands)
     if rows <= few_rules.FEW_ROWS and (not save or kernel == "portable"):
-        tile = few_rules.gate_up(kind, rows, columns, device.multiprocessors)
+        tile = few_rules.gate_up(kind, few_rules.FEW_ROWS, columns, device.multiprocessors, operands.width)
         return Choice("portable", tile, f"at most {few_rules.FEW_ROWS} rows")
     tuned = tuning.find(device.name, kernel, kind, save, rows, *operands.gate_weight.shape)
     if tuned is not None:

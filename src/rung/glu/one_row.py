@@ -10,7 +10,7 @@ import torch
 from rung.glu import few_rules, memory
 from rung.glu.devices import chip, dependent_launch
 from rung.glu.memory import Make
-from rung.glu.operands import arrange, biases
+from rung.glu.operands import arrange, biases, steps
 from rung.glu.views import device_index, vector_width
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def plan(
 ) -> Plan:
     """How a call like this one, with one row, runs. No dimension is zero.
 
-    `tiled_as` lets the rules choose the down strip for so many output features.
+    `tiled_as` lets the rules choose strips for so many input and output features.
     """
     from rung.glu.kernels.launch import Spec, address
     from rung.glu.kernels.table import DOWN_ROW, GATE_UP_ROW
@@ -74,7 +74,7 @@ def plan(
     hidden_features, in_features = gate_weight.shape
     out_features = down_weight.shape[0]
     flags = (activation, rounding == "eager")
-    strip = few_rules.GATE_UP_STRIP
+    strip = few_rules.gate_up_strip(tiled_as or in_features)
     gate_up = GATE_UP_ROW.prepare(
         Spec(dtype, width > 1, (*flags, width, strip.n, strip.k, pdl), strip.warps, 1, pdl),
         device,
@@ -82,8 +82,7 @@ def plan(
         (dtype,) * 6,
         (
             *(hidden_features // width, in_features // width, operands.x.stride(1)),
-            *(gate_weight.stride(0) // width, gate_weight.stride(1)),
-            *(up_weight.stride(0) // width, up_weight.stride(1), biases(gate_bias, up_bias)),
+            *(*steps(gate_weight, width), *steps(up_weight, width), biases(gate_bias, up_bias)),
         ),
     )
     width = vector_width((down_weight, down_bias), hidden_features)
@@ -93,10 +92,7 @@ def plan(
         device,
         -(-out_features // strip.n),
         (dtype,) * 4,
-        (
-            *(out_features, hidden_features // width, down_weight.stride(0) // width),
-            *(down_weight.stride(1), int(down_bias is not None)),
-        ),
+        (out_features, hidden_features // width, *steps(down_weight, width), int(down_bias is not None)),
     )
     hidden = memory.prepare((hidden_features,), dtype, x.device)
     return Plan(

@@ -48,3 +48,9 @@ def biases(first: torch.Tensor | None, second: torch.Tensor | None) -> int:
 def block(tile: Tile) -> tuple[int, ...]:
     """A tile as the kernels' last constants take it."""
     return tile.m, tile.n, tile.k, tile.stages, tile.group
+
+
+def steps(tensor: torch.Tensor, width: int) -> tuple[int, int]:
+    """A matrix's strides as the kernels take them: from row to row in units of `width` elements, from column
+    to column in elements."""
+    return tensor.stride(0) // width, tensor.stride(1)

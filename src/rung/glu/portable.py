@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from rung.glu.operands import Operands, biases, block, precision
+from rung.glu.operands import Operands, biases, block, precision, steps
 from rung.glu.rules import Tile
 from rung.glu.views import device_index
 
@@ -24,11 +24,7 @@ def prepare(
 
     x, gate_weight, up_weight, gate_bias, up_bias, width = operands
     (rows, depth), columns = x.shape, gate_weight.shape[0]
-    strides = [
-        stride // width if dim == 0 else stride
-        for tensor in (x, gate_weight, up_weight)
-        for dim, stride in enumerate(tensor.stride())
-    ]
+    strides = (*steps(x, width), *steps(gate_weight, width), *steps(up_weight, width))
     constants = (counters > 0, *flags, precision(x.dtype), width, *block(tile), pdl)
     return GATE_UP.prepare(
         Spec(x.dtype, width > 1, constants, tile.warps, tile.stages, pdl),

@@ -51,7 +51,7 @@ def _warm_size(
     for columns in (size, WIDE):
         x = torch.zeros(1, size, dtype=dtype, device=device)
         one_row.plan(x, weights[0], weights[1], weights[2], None, None, None, activation, rounding, columns)
-    for rows in (16, few_rules.FEW_ROWS):
+    for rows in (few_rules.SIXTEEN, few_rules.FEW_ROWS):
         x = torch.zeros(rows, size, dtype=dtype, device=device)
         few.plan(x, weights[0], weights[1], weights[2], None, None, None, activation, rounding, WIDE)
         few.plan(x, weights[0], weights[1], weights[2], None, None, None, activation, rounding)
@@ -71,6 +71,8 @@ def _choices(operands: Operands, save: bool) -> list[Choice]:
         for tile in rules.tiles(kernel, kind, operands.width, save)
     ]
     if save:
-        for rows in (16, few_rules.FEW_ROWS):
-            chosen += [("portable", few_rules.gate_up(kind, rows, columns, 1)) for columns in (1, WIDE)]
+        few = few_rules.FEW_ROWS
+        chosen += [
+            ("portable", few_rules.gate_up(kind, few, columns, 1, operands.width)) for columns in (1, WIDE)
+        ]
     return [Choice(kernel, tile, "being warmed") for kernel, tile in dict.fromkeys(chosen)]

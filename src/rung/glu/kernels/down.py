@@ -9,10 +9,27 @@ cleared them: no memset, no state between calls, safe on any stream and in a CUD
 
 from __future__ import annotations
 
+import triton
 import triton.language as tl
 
 from rung.glu.kernels.dependent import depend
 from rung.glu.kernels.math import dot, narrow
+
+
+@triton.jit
+def add_parts(acc, parts, counter, out, inside, size, split, splits):
+    """(whether this block is a tile's last, the tile's sum in the order of K if so): `acc` is one of `splits`
+    parts, `out` where it lies in a part of `size` elements."""
+    last = True
+    if splits > 1:
+        tl.store(parts + size * split + out, acc, mask=inside)
+        tl.debug_barrier()  # the whole block's part is written before one thread says so
+        last = tl.atomic_add(counter, 1, sem="acq_rel") == splits - 1
+        if last:
+            acc = tl.zeros_like(acc)
+            for i in range(splits):
+                acc += tl.load(parts + size * i + out, mask=inside, other=0.0, cache_modifier=".cg")
+    return last, acc
 
 
 def _down(hidden, weight, bias, y, parts, counters, M: tl.int32, N: tl.int32, k: tl.int32,
@@ -51,16 +68,7 @@ weight_row: tl.int64,
         pw += w_step
     out = rm[:, None].to(tl.int64) * N + rn[None, :]
     inside = in_m[:, None] & in_n[None, :]
-    last = True
-    size = M.to(tl.int64) * N
-    if splits > 1:
-        tl.store(parts + size * split + out, acc, mask=inside)
-        tl.debug_barrier()  # the whole block's part is written before one thread says so
-        last = tl.atomic_add(counters + tile, 1, sem="acq_rel") == splits - 1
+    last, acc = add_parts(acc, parts, counters + tile, out, inside, M.to(tl.int64) * N, split, splits)
     if last:
-        if splits > 1:
-            acc = tl.zeros((BM, BN), tl.float32)
-            for i in range(splits):
-                acc += tl.load(parts + size * i + out, mask=inside, other=0.0, cache_modifier=".cg")
         acc += tl.load(bias + rn, mask=in_n & (has_bias != 0), other=0.0).to(tl.float32)[None, :]
         tl.store(y + out, narrow(acc, y.dtype.element_ty), mask=inside)

@@ -45,12 +45,17 @@ def _gate_up_row(x, gate_weight, up_weight, gate_bias, up_bias, hidden,
     first = tl.program_id(0) * BN
     g = tl.zeros((BN, BK), tl.float32)
     u = tl.zeros((BN, BK), tl.float32)
+    # A step's weights come while the step before is added up.
+    wg = rows_of(gate_weight, gate_row, gate_column, first, N, K, 0, W, BN, BK)
+    wu = rows_of(up_weight, up_row, up_column, first, N, K, 0, W, BN, BK)
     for at in range(0, K, BK):
-        wg = rows_of(gate_weight, gate_row, gate_column, first, N, K, at, W, BN, BK)
-        wu = rows_of(up_weight, up_row, up_column, first, N, K, at, W, BN, BK)
+        next_g = rows_of(gate_weight, gate_row, gate_column, first, N, K, at + BK, W, BN, BK)
+        next_u = rows_of(up_weight, up_row, up_column, first, N, K, at + BK, W, BN, BK)
         a = part_of(x, x_column, K, at, W, BK)
         g += wg.to(tl.float32) * a
         u += wu.to(tl.float32) * a
+        wg = next_g
+        wu = next_u
     rn = first + tl.arange(0, BN)
     in_n = rn < N
     g = tl.sum(g, 1) + tl.load(gate_bias + rn, mask=in_n & ((biases & 1) != 0), other=0.0).to(tl.float32)

@@ -11,6 +11,7 @@ from rung.glu.kernels.gate_up_tma import _gate_up_tma
 from rung.glu.kernels.launch import Kernel
 from rung.glu.kernels.one_row import _down_row, _gate_up_row
 from rung.glu.kernels.pointwise import _glu, _glu_backward
+from rung.glu.kernels.sixteen_rows import _down_sixteen, _gate_up_sixteen
 
 
 def tile_name(constants: dict[str, Any]) -> str:
@@ -31,5 +32,7 @@ GLU_BACKWARD = Kernel(_glu_backward, lambda constants: constants["ACT"])
 GATE_UP = Kernel(_gate_up, gate_up_name)
 GATE_UP_TMA = Kernel(_gate_up_tma, gate_up_name)
 DOWN = Kernel(_down, tile_name)
+GATE_UP_SIXTEEN = Kernel(_gate_up_sixteen, lambda constants: f"{constants['ACT']}_{tile_name(constants)}")
+DOWN_SIXTEEN = Kernel(_down_sixteen, tile_name)
 GATE_UP_ROW = Kernel(_gate_up_row, lambda constants: f"{constants['ACT']}_{_strip(constants)}")
 DOWN_ROW = Kernel(_down_row, _strip)
