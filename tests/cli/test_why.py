@@ -182,3 +182,17 @@ def test_ranks_of_one_job(capsys: pytest.CaptureFixture[str]) -> None:
     if not paths[0].exists():
         pytest.skip(f"{paths[0]} is not there: the shared traces are not beside this checkout")
     assert "straggler" in {one["id"] for one in as_json(capsys, *paths)["findings"]}
+
+
+README = Path(__file__).parents[2] / "README.md"
+
+
+@pytest.mark.parametrize("variants", [("eager",), ("eager", "compiled")])
+def test_the_readme_shows_what_is_printed(
+    variants: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of recordings that ship, 112 columns wide."""
+    monkeypatch.chdir(README.parent)
+    monkeypatch.setenv("COLUMNS", "112")
+    paths = [f"src/rung/ladder/recordings/h200/mlp/{variant}.json.gz" for variant in variants]
+    assert f"$ rung why {' '.join(paths)}\n{why(capsys, *paths)}```" in README.read_text()
