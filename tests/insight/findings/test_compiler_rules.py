@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from handmade import GELU, MUL
-from rung.insight.findings import examine, findings
+from rung.insight.findings import examine, explanations, findings
 from rung.trace import Trace
 from seen import recorded, seen, the_one
 from tracelib import Event, annotation, kernel, launch, op, read, step
@@ -141,3 +141,12 @@ class TestCompilePreOps:
 
     def test_eager_pays_none(self) -> None:
         assert seen("compile-pre-ops", recorded("03_mlp_eager")) == []
+
+
+def test_below_a_list_of_kernels_they_are_told_in_turn() -> None:
+    """By price the second one, of 50 us, would come before the first, of 30."""
+    frames = [compiled("0/0", 5, 9), compiled("0/1", 170, 9), compiled("0/2", 290, 9)]
+    compiling = [op("dynamo", 110, 30), op("dynamo", 210, 50)]
+    steps = [step(i, 100 * i, 100) for i in range(3)]
+    said = explanations(examine(read(*steps, *frames, *compiling)))
+    assert [one.title[:21] for one in said] == ["recompilation 1 of 2:", "recompilation 2 of 2:"]

@@ -53,7 +53,8 @@ def explanations(case: Case) -> tuple[Finding, ...]:
     telling = [rule for rule in rules().values() if rule.explains]
     ids = [rule.id for rule in sorted(telling, key=lambda rule: rule.topic != "recording")]
     found = findings(case, only=ids)
-    return tuple(one for id_ in ids for one in [f for f in found if f.id == id_][:HEARD])
+    heard = [one for id_ in ids for one in [f for f in found if f.id == id_][:HEARD]]
+    return tuple(sorted(heard, key=lambda one: (ids.index(one.id), -1 if one.step is None else one.step)))
 
 
 def _known(given: Collection[str]) -> list[Rule]:
