@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -95,6 +96,13 @@ class Recording:
         from rung.trace import read
 
         return read(self.path)
+
+    def __str__(self) -> str:
+        return f"{self.name}, {self.variant}: {self.path}"
+
+    def _repr_html_(self) -> str:
+        """A line; in a notebook `rung.show.notebook` puts the page in its place."""
+        return f"<pre>{escape(str(self))}</pre>"
 
 
 @dataclass(frozen=True)
