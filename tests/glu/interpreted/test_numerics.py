@@ -22,8 +22,8 @@ def test_forward_and_gradients(activation: str, dtype: torch.dtype) -> None:
     check(mlp, activation, inputs((5,), 32, 48, dtype))
 
 
-@pytest.mark.parametrize("rows", [(0,), (1,), (2, 3), (70,), ()], ids=str)
-@pytest.mark.parametrize("sizes", [(32, 48), (33, 37), (1, 1)], ids=str)
+@pytest.mark.parametrize("rows", [(0,), (1,), (2, 3), (20,), (70,), ()], ids=str)
+@pytest.mark.parametrize("sizes", [(32, 48), (33, 37), (16, 600), (1, 1)], ids=str)
 @pytest.mark.parametrize("bias", [True, False])
 def test_any_shape_forward(rows: tuple[int, ...], sizes: tuple[int, int], bias: bool) -> None:
     tensors = inputs(rows, *sizes, torch.bfloat16, bias=bias)
@@ -36,7 +36,7 @@ def test_any_shape_forward(rows: tuple[int, ...], sizes: tuple[int, int], bias: 
         assert torch.allclose(ours.double(), exact, rtol=0.03, atol=0.03)
 
 
-@pytest.mark.parametrize("rows", [3, 70])
+@pytest.mark.parametrize("rows", [3, 20, 70])
 def test_any_strides(rows: int) -> None:
     x, g, u, d, *biases = inputs((rows,), 24, 40, torch.float32)
     exact = mlp("gelu", x, g, u, d, *biases)
