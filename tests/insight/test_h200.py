@@ -186,7 +186,7 @@ class TestMLP:
 
     def test_recompilations_are_said_with_their_seconds(self) -> None:
         said = changed(compare("03_mlp_compile", "03_mlp_compile_recompile"))
-        assert "compiled again 2 times, 2.73 s in all: in call 3 and call 5" in said
+        assert "2 recompilations, 2.73 s in all: in calls 3 and 5" in said
 
     def test_what_the_cpu_pays_is_said_though_the_first_step_is_wide(self) -> None:
         """Eager 193, 77, 67 us, compiled 395, 193, 168: the ranges meet, the better halves do not."""

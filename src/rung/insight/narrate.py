@@ -168,9 +168,10 @@ def _compiler(diff: Comparison, times: bool) -> list[str]:
     again, before = (recompile.recompiles(f.example.trace) for f in (diff.b, diff.a))
     if len(again) > len(before):
         cost = f", {units.duration(sum(one.compile_ns for one in again))} in all" if times else ""
-        calls = units.listing([f"call {one.instance.instance + 1}" for one in again[:3]])
-        more = f" and {len(again) - 3} more" if len(again) > 3 else ""
-        found.append(f"compiled again {len(again)} times{cost}: in {calls}{more}")
+        shown = [str(one.instance.instance + 1) for one in again[:3]]
+        shown += [f"{len(again) - 3} more"] if len(again) > 3 else []
+        calls = f"call{'s' if len(again) > 1 else ''} {units.listing(shown)}"
+        found.append(f"{units.count(len(again), 'recompilation')}{cost}: in {calls}")
     return found
 
 
