@@ -28,7 +28,10 @@ def why(
     all_: Annotated[bool, typer.Option("--all", help="List every finding, however many.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Say why a trace takes the time it takes, or why another takes longer: findings, dearest first."""
+    """Say why a trace takes so long, or what makes another slower.
+
+    Findings come by price; each has its evidence and advice.
+    """
     from rung.cli.loading import load
     from rung.cli.output import print_json, stdout, working
     from rung.errors import UsageError
