@@ -35,7 +35,7 @@ def read(
     all_: Annotated[bool, typer.Option("--all", help="List every kernel, however many.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Read a trace: op -> launch -> kernel, every kernel in plain words."""
+    """Read a trace: op -> launch -> kernel, each kernel in plain words."""
     from rung import trace as traces
     from rung.cli.loading import load, stretch
     from rung.errors import UsageError
