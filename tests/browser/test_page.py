@@ -9,9 +9,8 @@ import pytest
 
 from browsing import Watched
 from recordings import h200
-from rung.insight.diff import describe
 from rung.insight.exhibit import exhibit
-from rung.show.page import page
+from rung.show.page import Scene, page
 from rung.trace import read
 
 CHOSEN = """() => {
@@ -44,20 +43,25 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
     eager = exhibit(read(h200("03_mlp_eager")), "eager")
     compiled = exhibit(read(h200("03_mlp_compile")), "compiled")
-    (folder / "one.html").write_text(page([eager]))
-    (folder / "two.html").write_text(page([eager, compiled], [describe(eager.forward, compiled.forward)]))
+    (folder / "one.html").write_text(page([Scene("", (eager,))]))
+    (folder / "two.html").write_text(page([Scene("Side by side", (eager, compiled))]))
     return {"one": folder / "one.html", "two": folder / "two.html"}
 
 
 @pytest.fixture
 def one(tab: Watched, pages: dict[str, Path]) -> Watched:
-    tab.page.goto(pages["one"].as_uri())
-    return tab
+    return opened(tab, pages["one"])
 
 
 @pytest.fixture
 def two(tab: Watched, pages: dict[str, Path]) -> Watched:
-    tab.page.goto(pages["two"].as_uri())
+    return opened(tab, pages["two"])
+
+
+def opened(tab: Watched, path: Path) -> Watched:
+    """The page, once its timeline is drawn."""
+    tab.page.goto(path.as_uri())
+    tab.page.wait_for_function("() => rung.timeline.view.width > 0")
     return tab
 
 
@@ -76,7 +80,6 @@ def click_on(tab: Watched, name: str) -> None:
 
 
 def test_it_opens_from_disk_without_a_complaint_or_a_request(one: Watched) -> None:
-    one.page.wait_for_function("() => rung.timeline.view.width > 0")
     assert one.page.locator(".answer").inner_text().startswith("compute-bound")
     assert one.complaints == [] and one.abroad == []
 

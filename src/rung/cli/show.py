@@ -65,12 +65,11 @@ def show(
 def _page(laid_out: list[Exhibit], output: Path | None, first: str) -> dict[Path, str | bytes]:
     from rung.cli.output import working
     from rung.cli.parts import stem
-    from rung.insight.diff import describe
-    from rung.show.page import page
+    from rung.show.page import Scene, page
 
-    diffs = [describe(laid_out[0].forward, one.forward) for one in laid_out[1:]]
     with working("drawing"):
-        return {output or Path(f"{stem(first)}.html"): page(laid_out, diffs)}
+        html = page([Scene("Side by side", tuple(laid_out))])
+    return {output or Path(f"{stem(first)}.html"): html}
 
 
 def _drawn(laid_out: list[Exhibit], svg: Path | None, png: Path | None) -> dict[Path, str | bytes]:

@@ -21,9 +21,10 @@ def register(shell: Any) -> None:
 def recording(made: Recording) -> str:
     """The page of `rung show` in a frame of its own: it can reach neither the notebook nor the network."""
     from rung.insight.exhibit import exhibit
-    from rung.show.page import page
+    from rung.show.page import Scene, page
 
-    html = page([exhibit(made.trace, made.variant)], title=f"{made.name}, {made.variant}")
+    scene = Scene(made.name, (exhibit(made.trace, made.variant),))
+    html = page([scene], title=f"{made.name}, {made.variant}")
     return (
         f'<iframe sandbox="allow-scripts" width="100%" height="{HEIGHT}" style="border:0" '
         f'title="{escape(made.name)}" srcdoc="{escape(html)}"></iframe>'

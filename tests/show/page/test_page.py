@@ -13,10 +13,10 @@ import pytest
 
 from handmade import GELU, MUL, events, ran
 from recordings import h200
-from rung.insight.diff import describe
 from rung.insight.exhibit import exhibit
+from rung.insight.guess import guess
 from rung.insight.timeline import timeline
-from rung.show.page import page
+from rung.show.page import Scene, page
 from rung.trace import Trace
 from rung.trace import read as read_file
 from tracelib import annotation, kernel, launch, op, read
@@ -66,7 +66,7 @@ class Page(HTMLParser):
 
 def made(*traces: Trace) -> str:
     laid_out = [exhibit(trace, f"variant {i}") for i, trace in enumerate(traces)]
-    return page(laid_out, [describe(laid_out[0].forward, one.forward) for one in laid_out[1:]])
+    return page([Scene("Side by side", tuple(laid_out))])
 
 
 def hostile() -> Trace:
@@ -160,6 +160,28 @@ class TestSays:
         assert values.count("450000") == 1  # 150 of mul, 3 us each
 
 
+class TestRung:
+    """The page of a whole rung: several scenes, and a guess beside the truth."""
+
+    TRACE = read(*events(ran(GELU, "aten::gelu", [64]), ran(MUL, "aten::mul", [64], [64])))
+
+    def test_the_guess_stands_beside_the_truth(self) -> None:
+        judged = guess("kernels=3", "pointwise=2").check(self.TRACE)
+        words = " ".join(Page(page([Scene("64", (exhibit(self.TRACE, "eager"),), judged)])).words)
+        said = re.sub(r"\s+", " ", words)
+        assert "kernels == 3 2 no" in said
+        assert "pointwise == 2 2 yes" in said
+        assert "The guess does not hold." in said
+
+    def test_each_scene_has_its_own_variants_and_the_rung_its_lesson(self) -> None:
+        two = tuple(exhibit(self.TRACE, label) for label in ("eager", "compiled"))
+        scenes = [Scene(size, two) for size in ("64", "4096")]
+        parsed = Page(page(scenes, "A rung", "Two launches."))
+        assert sum(attributes.get("role") == "tab" for _, attributes in parsed.tags) == 4
+        assert sum(attributes.get("class") == "scene" for _, attributes in parsed.tags) == 2
+        assert "Two launches." in parsed.words
+
+
 class TestNumbers:
     def test_the_scripts_get_every_span(self) -> None:
         trace = read_file(h200("03_mlp_eager"))
@@ -178,5 +200,5 @@ class TestNumbers:
 
     def test_a_reduced_timeline_says_so(self) -> None:
         laid_out = exhibit(read_file(h200("06_llama_eager")), "llama", budget=1000)
-        words = "".join(Page(page([laid_out])).words)
+        words = "".join(Page(page([Scene("", (laid_out,))])).words)
         assert "the timeline shows 1,000 of 6,268 spans: those shorter than" in words

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from rung.show.page.render import page as page
+from rung.show.page.scenes import Scene as Scene
 
-__all__ = ["page"]
+__all__ = ["Scene", "page"]

@@ -17,9 +17,8 @@ from jinja2 import BaseLoader, Environment, StrictUndefined
 from markupsafe import Markup
 
 from rung import units
-from rung.insight.diff import Diff
-from rung.insight.exhibit import Exhibit
 from rung.show.drawing.palette import KINDS
+from rung.show.page.scenes import Scene, comparisons
 from rung.show.page.sections import sections
 from rung.show.page.times import times
 from rung.visible import printable
@@ -28,16 +27,17 @@ _ASSETS = files("rung.show.page") / "assets"
 SCRIPTS = ("dom", "units", "lanes", "painting", "view", "details", "timeline", "table", "tabs", "main")
 
 
-def page(exhibits: Sequence[Exhibit], diffs: Sequence[Diff] = (), title: str | None = None) -> str:
-    """The page of one trace or of several variants side by side; `diffs` are of each against the first."""
+def page(scenes: Sequence[Scene], title: str | None = None, lesson: str = "") -> str:
+    """The page of one trace, of variants side by side, or of a whole rung with its `lesson`."""
+    exhibits = [one for scene in scenes for one in scene.exhibits]
     script = "\n".join(_asset(f"js/{name}.js") for name in SCRIPTS)
     style = KINDS + _asset("style.css")
     template = _environment().get_template("page.html.j2")
     return template.render(
         title=title or ", ".join(one.label for one in exhibits),
+        lesson=lesson,
         sections=sections(exhibits),
-        diffs=diffs,
-        comparison=_comparison(exhibits),
+        comparisons=comparisons(scenes),
         data=_embedded(times(exhibits)),
         style=Markup(style),
         style_hash=Markup(_hash(style)),
@@ -49,19 +49,6 @@ def page(exhibits: Sequence[Exhibit], diffs: Sequence[Diff] = (), title: str | N
 def _hash(text: str) -> str:
     """How a content security policy names an inline script or style."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def _comparison(exhibits: Sequence[Exhibit]) -> dict[str, object] | None:
-    if len(exhibits) < 2:
-        return None
-    from rung.show.drawing.bars import side_by_side
-    from rung.show.drawing.lanes import lanes
-
-    labels, forwards = [one.label for one in exhibits], [one.forward for one in exhibits]
-    return {
-        "bars": Markup(side_by_side(labels, forwards).svg),
-        "lanes": Markup(lanes(labels, forwards).svg),
-    }
 
 
 def _embedded(value: object) -> Markup:

@@ -5,7 +5,7 @@ const canvas = document.getElementById("lanes");
 const drawn = timeline(canvas, document.getElementById("tip"), document.getElementById("detail"), lanes);
 
 for (const button of all("[data-do]")) button.addEventListener("click", () => drawn.act(button.dataset.do));
-for (const table of all("table")) sortable(table);
+for (const table of all("table[id]")) sortable(table);
 for (const input of all("[data-filter]")) {
   const id = input.dataset.filter;
   filterable(input, document.getElementById(id), document.querySelector(`[data-count="${id}"]`));
