@@ -17,6 +17,7 @@ from rung.glu import GLUMLP, glu, plans  # noqa: E402
 pytestmark = [
     pytest.mark.torch,
     pytest.mark.gpu,
+    pytest.mark.filterwarnings("ignore:.*Profiler clears events"),
     pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device"),
 ]
 ROWS = [1, 2, 40, 300]

@@ -45,17 +45,19 @@ def _gate_up_row(x, gate_weight, up_weight, gate_bias, up_bias, hidden,
     first = tl.program_id(0) * BN
     g = tl.zeros((BN, BK), tl.float32)
     u = tl.zeros((BN, BK), tl.float32)
-    # A step's weights come while the step before is added up.
+    # What a step multiplies comes while the step before is added up.
     wg = rows_of(gate_weight, gate_row, gate_column, first, N, K, 0, W, BN, BK)
     wu = rows_of(up_weight, up_row, up_column, first, N, K, 0, W, BN, BK)
+    a = part_of(x, x_column, K, 0, W, BK)
     for at in range(0, K, BK):
         next_g = rows_of(gate_weight, gate_row, gate_column, first, N, K, at + BK, W, BN, BK)
         next_u = rows_of(up_weight, up_row, up_column, first, N, K, at + BK, W, BN, BK)
-        a = part_of(x, x_column, K, at, W, BK)
+        next_a = part_of(x, x_column, K, at + BK, W, BK)
         g += wg.to(tl.float32) * a
         u += wu.to(tl.float32) * a
         wg = next_g
         wu = next_u
+        a = next_a
     rn = first + tl.arange(0, BN)
     in_n = rn < N
     g = tl.sum(g, 1) + tl.load(gate_bias + rn, mask=in_n & ((biases & 1) != 0), other=0.0).to(tl.float32)
@@ -70,13 +72,16 @@ def _down_row(hidden, weight, bias, y, N: tl.int32, k: tl.int32, weight_row: tl.
     K = k * W
     first = tl.program_id(0) * BN
     acc = tl.zeros((BN, BK), tl.float32)
-    # The first weights come while the gate-up kernel still runs; each step's while the one before is added.
+    # The first weights come while the gate-up kernel still runs.
     w = rows_of(weight, weight_row, weight_column, first, N, K, 0, W, BN, BK)
     depend(PDL)
+    a = part_of(hidden, 1, K, 0, W, BK)
     for at in range(0, K, BK):
-        after = rows_of(weight, weight_row, weight_column, first, N, K, at + BK, W, BN, BK)
-        acc += w.to(tl.float32) * part_of(hidden, 1, K, at, W, BK)
-        w = after
+        next_w = rows_of(weight, weight_row, weight_column, first, N, K, at + BK, W, BN, BK)
+        next_a = part_of(hidden, 1, K, at + BK, W, BK)
+        acc += w.to(tl.float32) * a
+        w = next_w
+        a = next_a
     rn = first + tl.arange(0, BN)
     in_n = rn < N
     out = tl.sum(acc, 1) + tl.load(bias + rn, mask=in_n & (has_bias != 0), other=0.0).to(tl.float32)
