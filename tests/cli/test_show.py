@@ -100,3 +100,13 @@ def test_what_convert_writes_reads_the_same(tmp_path: Path) -> None:
     assert [k.name for k in read_file(tmp_path / "out.json").kernels] == [
         k.name for k in read(*CHAIN).kernels
     ]
+
+
+def test_climbing_writes_a_page_of_the_whole_rung(tmp_path: Path) -> None:
+    target = tmp_path / "rung.html"
+    arguments = ("climb", "matmul-add", "--recorded", "h200", "--guess", "kernels=2", "--out", tmp_path)
+    assert run(*arguments, "--html", target) == 0
+    text = target.read_text()
+    assert text.count('class="scene"') == 4  # both sizes, cold and warm
+    assert "The guess holds." in text
+    assert "<title>Matmul and add - Rung</title>" in text

@@ -60,6 +60,7 @@ def climb(
     guess: Annotated[str | None, typer.Option(help='Your guess about eager, as "kernels=5, gemm=3".')] = None,
     no_guess: Annotated[bool, typer.Option("--no-guess", help="Do not ask.")] = False,
     out: Annotated[Path, typer.Option(help="The folder for the traces.")] = Path("traces"),
+    html: Annotated[Path | None, typer.Option(help="Write a page of it as well, as rung show does.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Climb a rung: run it in several variants and tell them apart.
@@ -119,6 +120,10 @@ def climb(
     story = tell(the_rung, found, layouts)
     verdicts = _judge(wanted, story)
     _show(story, verdicts, json)
+    if html is not None:
+        from rung.cli.paging import write_page
+
+        write_page(story, verdicts, html)
     if guess is not None and not all(verdict.held for verdict in verdicts):
         raise typer.Exit(1)
 
