@@ -22,7 +22,7 @@ def write_page(story: Story, verdicts: Sequence[Verdict], path: Path) -> None:
     from rung.show.page import Scene, page
 
     told = [scene for scene in story.scenes if scene.chapters]
-    judged = list(verdicts) or [None] * len(told)
+    judged: list[Verdict | None] = [*verdicts] or [None] * len(told)
     with working("drawing"):
         scenes = [
             Scene(

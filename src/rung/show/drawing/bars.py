@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from rung import units
 from rung.insight.breakdown import Breakdown
 from rung.insight.forward import Forward
-from rung.show.drawing.svg import Drawing, element, text, titled
+from rung.show.drawing.svg import Drawing, element, room_for, text, titled
 
 WIDTH = 900.0
-LABELS = 150.0
+LABELS = 110.0
 LINE = 26.0
 
 
@@ -36,17 +36,16 @@ def side_by_side(labels: Sequence[str], forwards: Sequence[Forward]) -> Drawing:
     """GPU busy time and CPU time of each variant, on one axis."""
     measured = [(f.gpu_busy_ns.median, f.cpu_ns.median) for f in forwards]
     longest = max((ns for pair in measured for ns in pair), default=0) or 1
+    left = room_for(labels, LABELS)
     drawn, y = [], 0.0
     for label, (gpu, cpu) in zip(labels, measured, strict=True):
         drawn.append(text(label, 0, y + 22, class_="label"))
         for what, ns, row in (("GPU", gpu, 0), ("CPU", cpu, 1)):
             top = y + row * LINE / 2 + 3
-            width = ns / longest * (WIDTH - LABELS - 110)
+            width = ns / longest * (WIDTH - left - 110)
             drawn.append(
-                element(
-                    "rect", x=LABELS, y=top, width=width, height=LINE / 2 - 2, class_=f"bar {what.lower()}"
-                )
+                element("rect", x=left, y=top, width=width, height=LINE / 2 - 2, class_=f"bar {what.lower()}")
             )
-            drawn.append(text(f"{what} {units.duration(ns)}", LABELS + width + 6, top + 10, class_="small"))
+            drawn.append(text(f"{what} {units.duration(ns)}", left + width + 6, top + 10, class_="small"))
         y += LINE + 8
     return Drawing(tuple(drawn), WIDTH, y, f"GPU and CPU time of one forward: {units.listing(list(labels))}")

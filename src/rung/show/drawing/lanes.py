@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rung import names, units
 from rung.insight.forward import Forward
-from rung.show.drawing.svg import Drawing, element, text, titled
+from rung.show.drawing.svg import Drawing, element, room_for, text, titled
 from rung.show.drawing.ticks import round_steps
 from rung.trace import Kernel
 
@@ -20,11 +20,12 @@ def lanes(labels: Sequence[str], forwards: Sequence[Forward]) -> Drawing:
     """Each typical forward from its first piece of work on: what runs, for how long, and what is gone."""
     spans = [_span(forward) for forward in forwards]
     longest = max((end - start for start, end in spans), default=0) or 1
-    scale = (WIDTH - LABELS - 2) / longest
-    drawn = [_axis(longest, scale, LANE * len(labels))]
+    left = room_for(labels, LABELS)
+    scale = (WIDTH - left - 2) / longest
+    drawn = [_axis(longest, left, scale, LANE * len(labels))]
     for row, (label, forward, (start, _)) in enumerate(zip(labels, forwards, spans, strict=True)):
         drawn.append(text(label, 0, row * LANE + 21, class_="label"))
-        drawn += [_box(kernel, start, scale, row) for kernel in forward.example.work]
+        drawn += [_box(kernel, start, left, scale, row) for kernel in forward.example.work]
     return Drawing(
         tuple(drawn), WIDTH, LANE * len(labels) + AXIS, f"GPU work of {units.listing(list(labels))}"
     )
@@ -35,8 +36,8 @@ def _span(forward: Forward) -> tuple[int, int]:
     return min((k.start_ns for k in work), default=0), max((k.end_ns for k in work), default=0)
 
 
-def _box(kernel: Kernel, start: int, scale: float, row: int) -> str:
-    x, width = LABELS + (kernel.start_ns - start) * scale, max(kernel.dur_ns * scale, 0.7)
+def _box(kernel: Kernel, start: int, left: float, scale: float, row: int) -> str:
+    x, width = left + (kernel.start_ns - start) * scale, max(kernel.dur_ns * scale, 0.7)
     said = f"{names.short(kernel.decoded)}, {units.duration(kernel.dur_ns)}"
     parts = [
         element(
@@ -65,10 +66,10 @@ def _word(kernel: Kernel) -> str:
     return op.removeprefix("aten::")[:24]
 
 
-def _axis(longest: int, scale: float, y: float) -> str:
+def _axis(longest: int, left: float, scale: float, y: float) -> str:
     marks = []
     for ns in round_steps(longest, 6):
-        x = LABELS + ns * scale
+        x = left + ns * scale
         marks.append(element("line", x1=x, x2=x, y1=0, y2=y, class_="grid"))
         marks.append(text(units.duration(ns) if ns else "0", x, y + 16, class_="small", text_anchor="middle"))
     return "".join(marks)

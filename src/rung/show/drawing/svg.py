@@ -61,3 +61,8 @@ class Drawing:
 def _number(value: object) -> str:
     """Coordinates to a tenth of a pixel: nobody sees more."""
     return f"{value:.1f}".removesuffix(".0") if isinstance(value, float) else str(value)
+
+
+def room_for(labels: Iterable[str], least: float) -> float:
+    """How wide a column of labels is, in the bold 13 px of the style sheet."""
+    return max([least, *(8.0 * len(label) + 14 for label in labels)])

@@ -42,7 +42,8 @@ def comparisons(scenes: Sequence[Scene]) -> list[Comparison]:
 
 
 def _comparison(scene: Scene) -> Comparison:
-    labels, forwards = [one.label for one in scene.exhibits], [one.forward for one in scene.exhibits]
+    labels = [one.label.removeprefix(scene.title).strip() or one.label for one in scene.exhibits]
+    forwards = [one.forward for one in scene.exhibits]
     several = len(forwards) > 1
     return Comparison(
         title=scene.title,
