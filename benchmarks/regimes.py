@@ -17,10 +17,11 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
-Call = Callable[[], object]
+Call = Callable[[], Any]
 Contenders = Mapping[str, Sequence[Call]]
 """Per name the same call on several sets of inputs, which take turns."""
 Times = dict[str, dict[str, float]]
@@ -97,7 +98,7 @@ def copy_bytes_per_us(effort: Effort) -> float:
     source = torch.randint(256, (4 << 30,), dtype=torch.uint8, device="cuda")
     target = torch.empty_like(source)
 
-    def copy() -> object:
+    def copy() -> torch.Tensor:
         return target.copy_(source)
 
     graph = Graph(copy, 1, _between(copy))

@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 from checks import check, check_step
-from peers import MLPS, ONLY_PRODUCTS, Inputs, Peer, Ready, compiled, draw, eager_glu, installed, nine_gemms
+from peers import MLPS, ONLY_PRODUCTS, Inputs, Ready, compiled, draw, eager_glu, installed, nine_gemms
 from regimes import REGIMES, Call, Effort, Times, copy_bytes_per_us, gpu_us, wall_us
 
 from rung.glu import glu
@@ -29,7 +29,7 @@ SETS = 2
 WALL_US = 150e3  # a round of training steps
 DISKS = ("cold", "warm")
 """Caches on disk: empty, or as the first process left them."""
-RANDOM_ROWS = [random.Random(0).randint(1, 8192) for _ in range(50)]
+RANDOM_ROWS = random.Random(0).sample(range(1, 8193), 50)
 
 
 @dataclass(frozen=True)
@@ -66,10 +66,9 @@ def few(shape: Shape, effort: Effort) -> Times:
 def train(shape: Shape, names: Iterable[str], effort: Effort) -> Times:
     """GPU and wall time of a forward and a backward, gradients for x and every weight."""
     sets = [_leaves(draw(*shape, seed)) for seed in range(SETS)]
-    steps: dict[str, list[Call]] = {"nine GEMMs": [partial(nine_gemms, *one) for one in sets]}
-    for name, peer in _peers(names):
-        steps |= _tried(name, lambda peer=peer: [_step(peer(one), one.dy) for one in sets])
-    check_step(sets[0], {name: calls[0]() for name, calls in steps.items() if name != "nine GEMMs"})
+    steps = _contenders(names, sets, _step)
+    check_step(sets[0], {name: calls[0]() for name, calls in steps.items()})
+    steps["nine GEMMs"] = [partial(nine_gemms, *one) for one in sets]
     times = gpu_us(steps, effort, ["burst"])
     calls = max(4, min(200, round(WALL_US / times["rung"]["burst"])))
     for name, found in wall_us(steps, effort, calls).items():
@@ -80,13 +79,13 @@ def train(shape: Shape, names: Iterable[str], effort: Effort) -> Times:
 def memory(shape: Shape, names: Iterable[str], _: Effort) -> Times:
     """Peak of a training step above its inputs, and what a forward leaves for the backward."""
     inputs = _leaves(draw(*shape, seed=0))
-    return {name: _bytes(peer(inputs), inputs.dy) for name, peer in _peers(names)}
+    return {name: _bytes(MLPS[name]()(inputs), inputs) for name in installed(names)}
 
 
 def glu_forward(rows: int, columns: int, effort: Effort) -> Times:
     """act(gate) * up alone."""
     with torch.inference_mode():
-        calls = {
+        calls: dict[str, list[Call]] = {
             name: [partial(function, *pair) for pair in _pairs(rows, columns)]
             for name, function in _glus().items()
         }
@@ -119,11 +118,28 @@ def first_call(_: Effort) -> Times:
 def _forwards(shape: Shape, names: Iterable[str]) -> tuple[dict[str, list[Call]], dict[str, float]]:
     """Each peer's forward on two sets of inputs, and its error against fp64."""
     sets = [draw(*shape, seed) for seed in range(SETS)]
-    forwards: dict[str, list[Call]] = {}
-    for name, peer in _peers(names):
-        forwards |= _tried(name, lambda peer=peer: [peer(one).forward for one in sets])
+    forwards = _contenders(names, sets, lambda ready, _: ready.forward)
     right = {name: calls for name, calls in forwards.items() if name not in ONLY_PRODUCTS}
     return forwards, check(sets, right)
+
+
+def _contenders(
+    names: Iterable[str], sets: Iterable[Inputs], timed: Callable[[Ready, Inputs], Call]
+) -> dict[str, list[Call]]:
+    """What is timed of each peer, called once; a peer that cannot run is left out, and said so."""
+    found = {}
+    for name in installed(names):
+        peer = MLPS[name]()
+        try:
+            calls = [timed(peer(one), one) for one in sets]
+            calls[0]()
+        except Exception as error:
+            if name == "rung":
+                raise
+            print(f"   {name} left out: {type(error).__name__}: {str(error)[:150]}", flush=True)
+        else:
+            found[name] = calls
+    return found
 
 
 def _with_errors(times: Times, errors: Mapping[str, float]) -> Times:
@@ -132,47 +148,34 @@ def _with_errors(times: Times, errors: Mapping[str, float]) -> Times:
     }
 
 
-def _peers(names: Iterable[str]) -> list[tuple[str, Peer]]:
-    return [(name, MLPS[name]()) for name in installed(names)]
-
-
-def _tried(name: str, prepare: Callable[[], list[Call]]) -> dict[str, list[Call]]:
-    """The peer's calls after a first one; a peer that cannot run is left out, and said so."""
-    try:
-        calls = prepare()
-        calls[0]()
-    except Exception as error:
-        if name == "rung":
-            raise
-        print(f"   {name} left out: {type(error).__name__}: {str(error).splitlines()[0][:150]}", flush=True)
-        return {}
-    return {name: calls}
-
-
 def _leaves(inputs: Inputs) -> Inputs:
-    return Inputs(*(tensor.requires_grad_() for tensor in inputs[:4]), inputs.dy)
+    for tensor in inputs[:4]:
+        tensor.requires_grad_()
+    return inputs
 
 
-def _step(ready: Ready, dy: torch.Tensor) -> Call:
-    return lambda: torch.autograd.grad(ready.forward(), ready.leaves, dy)
+def _step(ready: Ready, inputs: Inputs) -> Call:
+    return lambda: torch.autograd.grad(ready.forward(), ready.leaves, inputs.dy)
 
 
-def _bytes(ready: Ready, dy: torch.Tensor) -> dict[str, float]:
-    _step(ready, dy)()
+def _bytes(ready: Ready, inputs: Inputs) -> dict[str, float]:
+    _step(ready, inputs)()
     gc.collect()
     torch.cuda.synchronize()
     torch.cuda.reset_peak_memory_stats()
     before = torch.cuda.memory_allocated()
     y = ready.forward()
     kept = torch.cuda.memory_allocated() - before - y.nbytes
-    torch.autograd.grad(y, ready.leaves, dy)
+    torch.autograd.grad(y, ready.leaves, inputs.dy)
     peak = torch.cuda.max_memory_allocated() - before
     return {"peak MB": peak / 1e6, "activation MB": kept / 1e6}
 
 
 def _pairs(rows: int, columns: int) -> list[tuple[torch.Tensor, torch.Tensor]]:
-    shape = (2, rows, columns)
-    return [tuple(torch.randn(shape, device="cuda", dtype=torch.bfloat16).unbind()) for _ in range(SETS)]
+    def drawn() -> torch.Tensor:
+        return torch.randn(rows, columns, device="cuda", dtype=torch.bfloat16)
+
+    return [(drawn(), drawn()) for _ in range(SETS)]
 
 
 def _glus() -> dict[str, Callable[..., Any]]:
