@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,8 +11,10 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("triton")
 pytestmark = pytest.mark.torch
 
+import rows  # noqa: E402
 from checks import WrongError, check, check_step, distance  # noqa: E402
 from peers import MLPS, Inputs, draw, eager, installed, nine_gemms  # noqa: E402
+from regimes import Effort  # noqa: E402
 from rows import ROWS  # noqa: E402
 from targets import TARGETS, Target, judge, lines  # noqa: E402
 
@@ -111,6 +114,52 @@ def test_a_wrong_gradient_is_not_timed() -> None:
         check_step(one, {"rung": (right[0] * 1.05, *right[1:]), "eager": right})
     with pytest.raises(WrongError, match="weight's gradient"):
         check_step(one, {"rung": (*right[:3], right[3] * 1.05), "eager": right})
+
+
+@pytest.fixture
+def on_a_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows draw on the CPU; a clock that calls each contender once a set and says 1."""
+
+    def clock(contenders: Any, *_: Any) -> Any:
+        return {name: {"burst": 1.0 * len([one() for one in calls])} for name, calls in contenders.items()}
+
+    monkeypatch.setattr(rows, "draw", partial(draw, device="cpu"))
+    monkeypatch.setattr(rows, "gpu_us", clock)
+    monkeypatch.setattr(rows, "wall_us", clock)
+
+
+@pytest.mark.usefixtures("on_a_cpu")
+def test_a_row_of_forwards_has_times_and_errors() -> None:
+    times = rows.forward((8, 64, 96), ["rung", "eager", "three GEMMs"], ["burst"], Effort())
+    assert [name for name, found in times.items() if "error" in found] == ["rung", "eager"]
+    assert times["rung"]["error"] <= times["eager"]["error"]
+    assert rows.wall((8, 64, 96), ["rung", "eager"], Effort())["rung"]["burst"] == 1
+
+
+@pytest.mark.usefixtures("on_a_cpu")
+def test_a_row_of_steps_has_the_products_alone_beside_it() -> None:
+    times = rows.train((8, 64, 96), ["rung", "eager"], Effort())
+    assert times == {name: {"burst": 2.0} for name in ("rung", "eager", "nine GEMMs")}
+
+
+@pytest.mark.usefixtures("on_a_cpu")
+def test_a_peer_that_fails_is_left_out_and_rung_is_not(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(inputs: Inputs) -> Any:
+        raise RuntimeError("no such device")
+
+    monkeypatch.setitem(MLPS, "eager", lambda: broken)
+    assert list(rows.forward((8, 64, 96), ["rung", "eager"], ["burst"], Effort())) == ["rung"]
+    assert "eager left out: RuntimeError: no such device" in capsys.readouterr().out
+    monkeypatch.setitem(MLPS, "rung", lambda: broken)
+    with pytest.raises(RuntimeError, match="no such device"):
+        rows.forward((8, 64, 96), ["rung"], ["burst"], Effort())
+
+
+def test_the_random_rows_differ() -> None:
+    assert len(set(rows.RANDOM_ROWS)) == 50
+    assert min(rows.RANDOM_ROWS) >= 1 and max(rows.RANDOM_ROWS) <= 8192
 
 
 @pytest.mark.gpu
