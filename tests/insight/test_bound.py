@@ -9,7 +9,7 @@ import pytest
 from handmade import GELU, MUL, TILE_A, one, ran
 from rung.insight.bound import bound
 from rung.insight.forward import forward
-from tracelib import annotation, kernel, launch, op, read, step
+from tracelib import annotation, kernel, launch, op, read, step, work
 
 BIG = [8192, 8192]
 
@@ -38,10 +38,19 @@ def test_no_share_is_more_than_all_of_it() -> None:
 
 def test_a_gpu_that_waits_part_of_the_time_is_bound_by_neither_side() -> None:
     """40 of 50 us: a faster kernel would in part only wait longer."""
-    work = [launch(2, 1, 1), kernel(TILE_A, 5, 40, 1)]
-    found = bound(forward(read(annotation("fwd", 0, 50), *work)))
+    events = [launch(2, 1, 1), kernel(TILE_A, 5, 40, 1)]
+    found = bound(forward(read(annotation("fwd", 0, 50), *events)))
     assert found.limit == "mixed"
     assert "waits for the CPU the rest (20 %); 100 % of its work is matrix products" in found.sentence
+
+
+def test_a_copy_from_the_host_goes_at_the_pace_of_the_bus() -> None:
+    """30 of 40 us; the device's memory is no limit to it."""
+    pinned = work("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", 4, 30, 1, bytes=1000)
+    events = [launch(2, 1, 1), launch(3, 1, 2), pinned, kernel(GELU, 34, 10, 2)]
+    found = bound(forward(read(annotation("fwd", 0, 42), *events)))
+    assert found.limit == "mixed"
+    assert found.sentence.endswith("25 % moving bytes, 75 % copying from or to the host")
 
 
 def test_a_trace_of_the_gpu_alone_does_not_tell_whom_it_waits_for() -> None:

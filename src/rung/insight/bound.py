@@ -59,8 +59,10 @@ def bound(forward: Forward, placed: Roofline | None = None) -> Bound:
     memory = _share(placed, lambda point: point.side == "memory")
     if memory >= DOMINANT:
         return Bound("memory-bound", f"memory-bound: {works}, {units.percent(memory)} of it moving bytes")
-    shares = f"{units.percent(compute)} in matrix products, {units.percent(memory)} moving bytes"
-    return Bound("mixed", f"mixed: {works}, {shares}")
+    bus = _share(placed, _over_the_bus)
+    parts = [f"{units.percent(compute)} in matrix products", f"{units.percent(memory)} moving bytes"]
+    parts += [f"{units.percent(bus)} copying from or to the host"] if bus else []
+    return Bound("mixed", f"mixed: {works}, {', '.join(parts)}")
 
 
 def _waits(forward: Forward) -> str:
@@ -78,3 +80,7 @@ def _share(placed: Roofline, counts: Callable[[Point], bool]) -> float:
 def computes(point: Point) -> bool:
     """A matrix product whose shape was not recorded (in a replayed graph, say) counts as one of many FLOP."""
     return point.side == "compute" or (point.side is None and point.row.kind == "gemm")
+
+
+def _over_the_bus(point: Point) -> bool:
+    return point.row.category == "copy" and point.side is None
