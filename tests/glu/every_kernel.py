@@ -14,7 +14,14 @@ from rung.glu import GLUMLP, backend, warm
 def main() -> None:
     for dtype in (torch.bfloat16, torch.float32):
         warm(dtype, "silu")
-        for rows, width, hidden in [(1, 24, 40), (3, 33, 1037), (40, 72, 1100), (70, 33, 37), (130, 72, 200)]:
+        for rows, width, hidden in [
+            (1, 24, 40),
+            (3, 33, 1037),
+            (40, 72, 1100),
+            (70, 33, 37),
+            (130, 72, 200),
+            (70, 4104, 40),
+        ]:
             module = GLUMLP(width, hidden, "silu", bias=True, device="cuda", dtype=dtype)
             x = torch.randn(rows, width, device="cuda", dtype=dtype)
             with torch.no_grad():
