@@ -119,12 +119,14 @@ def _described(seen: Map) -> Callable[[int], Sequence[Any]]:
 
 def _encoded(seen: Map, about: Any) -> Callable[[int], Sequence[Any]]:
     """Encodes an address, or finds it encoded: a map says where memory lies, not what is in it, so it never
-    goes out of date."""
+    goes out of date. Of Triton's descriptor, checked once, only the address changes."""
+    import copy
     import inspect
 
     from triton.backends.nvidia.driver import make_tensordesc_arg
 
     more = (None,) * (len(inspect.signature(make_tensordesc_arg).parameters) - 2)
+    checked = descriptor(seen, _At(seen.dtype, 0))
     kept: dict[int, Sequence[Any]] = {}
 
     def encode(address: int) -> Sequence[Any]:
@@ -132,9 +134,9 @@ def _encoded(seen: Map, about: Any) -> Callable[[int], Sequence[Any]]:
         if found is None:
             if len(kept) >= KEPT:
                 kept.clear()
-            found = kept[address] = make_tensordesc_arg(
-                descriptor(seen, _At(seen.dtype, address)), about, *more
-            )
+            there = copy.copy(checked)
+            there.base = _At(seen.dtype, address)
+            found = kept[address] = make_tensordesc_arg(there, about, *more)
         return found
 
     return encode
