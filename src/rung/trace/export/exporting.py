@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import gzip
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import msgspec
 
@@ -54,16 +54,7 @@ def export(parts: Sequence[Part], target: Path) -> Exported:
         OSError: the file cannot be written; then none is left.
     """
     opened = [_Opened.of(part, number, len(parts)) for number, part in enumerate(parts)]
-    staged = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        with staged.open("wb") as raw:
-            packed = gzip.GzipFile("", "wb", 6, raw, mtime=0) if target.suffix == ".gz" else nullcontext(raw)
-            with packed as file:
-                events = _write(file, opened)
-        staged.replace(target)
-    except BaseException:
-        staged.unlink(missing_ok=True)
-        raise
+    events = write(target, opened[0].raw.header, (text for one in opened for text in one.texts()))
     return Exported(
         target,
         events,
@@ -114,15 +105,33 @@ class _Opened:
             yield self.apart
 
 
-def _write(file: BinaryIO | gzip.GzipFile, opened: Sequence[_Opened]) -> int:
+def write(target: Path, header: Mapping[str, Any], texts: Iterable[bytes]) -> int:
+    """Write a trace file of members and events; returns how many events. Gzipped where the name ends in .gz.
+
+    Raises:
+        OSError: the file cannot be written; then none is left, nor after any other error.
+    """
+    staged = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        with staged.open("wb") as raw:
+            packed = gzip.GzipFile("", "wb", 6, raw, mtime=0) if target.suffix == ".gz" else nullcontext(raw)
+            with packed as file:
+                events = _write(file, header, texts)
+        staged.replace(target)
+    except BaseException:
+        staged.unlink(missing_ok=True)
+        raise
+    return events
+
+
+def _write(file: BinaryIO | gzip.GzipFile, header: Mapping[str, Any], texts: Iterable[bytes]) -> int:
     """The members beside the events, then the events, one a line; how many."""
-    header = {key: value for key, value in opened[0].raw.header.items() if key != "traceEvents"}
-    head = msgspec.json.encode(header)[:-1]
-    file.write(head + (b"," if header else b"") + b'"traceEvents":[\n')
+    members = {key: value for key, value in header.items() if key != "traceEvents"}
+    head = msgspec.json.encode(members)[:-1]
+    file.write(head + (b"," if members else b"") + b'"traceEvents":[\n')
     count = 0
-    for one in opened:
-        for text in one.texts():
-            file.write(b",\n" + text if count else text)
-            count += 1
+    for text in texts:
+        file.write(b",\n" + text if count else text)
+        count += 1
     file.write(b"\n]}\n")
     return count
