@@ -77,21 +77,21 @@ def plan(
     """
     from rung.glu.kernels.launch import address, beyond
 
-    chip_ = chip(device_index(x))
+    device = chip(device_index(x))
     kind, (columns, depth) = kind_of(x.dtype), down_weight.shape
     operands = arrange(x, gate_weight, up_weight, gate_bias, up_bias)
     rows = operands.x.shape[0]
     width = vector_width((down_weight, down_bias), depth)
-    tile = few_rules.down(kind, rows, tiled_as or columns, chip_.multiprocessors, width)
-    splits, steps = few_rules.split_k(columns, depth, tile, chip_.multiprocessors)
+    tile = few_rules.down(kind, rows, tiled_as or columns, device.multiprocessors, width)
+    splits, each = few_rules.split_k(columns, depth, tile, device.multiprocessors)
     counters = -(-columns // tile.n)
     h_bytes = _whole_lines(rows * depth * x.element_size())
     part_bytes = _whole_lines(4 * splits * rows * columns if splits > 1 else 0)
     size = h_bytes + part_bytes + _whole_lines(4 * counters)
-    gate_up_tile = few_rules.gate_up(kind, rows, tiled_as or depth, chip_.multiprocessors, operands.width)
+    gate_up_tile = few_rules.gate_up(kind, rows, tiled_as or depth, device.multiprocessors, operands.width)
     return Plan(
         _gate_up(operands, gate_up_tile, (activation, rounding == "eager"), counters),
-        _down(rows, down_weight, down_bias, tile, counters * splits, (splits, steps)),
+        _down(rows, down_weight, down_bias, tile, counters * splits, (splits, each)),
         address,
         beyond,
         memory.prepare((*x.shape[:-1], columns), x.dtype, x.device),
