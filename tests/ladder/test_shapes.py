@@ -24,7 +24,7 @@ def test_what_each_variant_paid() -> None:
     """Each first call's time beyond a later one's; a first call that was the quicker costs nothing."""
     assert answers(MET) == (
         "eager: 2 shapes cost 2.00 µs before they ran at speed.",
-        "compiled: 2 shapes cost 7.00 s before they ran at speed, 3 graphs compiled, 1 of them again.",
+        "compiled: 2 shapes cost 7.00 s before they ran at speed, 3 graphs compiled, 1 of them anew.",
     )
     assert answers(MET.only(["eager"])) == answers(MET)[:1]
 

@@ -188,4 +188,4 @@ def _told(variant: str, visits: Sequence[Visit]) -> str:
     paid = f"{units.count(len(visits), 'shape')} cost {units.duration(extra)} before they ran at speed"
     graphs, again = sum(v.graphs for v in visits), sum(v.recompiles for v in visits)
     compiled = f", {units.count(graphs, 'graph')} compiled" if graphs else ""
-    return f"{variant}: {paid}{compiled}{f', {again} of them again' if again else ''}."
+    return f"{variant}: {paid}{compiled}{f', {again} of them anew' if again else ''}."

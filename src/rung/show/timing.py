@@ -28,7 +28,7 @@ WORKS, WAITS = "█", "░"
 
 def sweep_page(swept: Sweep, rung: Rung) -> Iterator[RenderableType]:
     """Who wins where, then every time with its bar, then what limits the first variant at each size."""
-    yield from _head(rung, swept.parameters, swept.made, swept.train)
+    yield from _head(rung, swept.parameters, swept.made, swept.train, "medians of interleaved rounds")
     yield ""
     yield from (plain(sentence, "bold") for sentence in sweep_answers(swept))
     yield ""
@@ -42,7 +42,7 @@ def sweep_page(swept: Sweep, rung: Rung) -> Iterator[RenderableType]:
 
 def shapes_page(found: Shapes, rung: Rung) -> Iterator[RenderableType]:
     """What each variant paid for each shape, in the order of the calls."""
-    yield from _head(rung, found.parameters, found.made, found.train)
+    yield from _head(rung, found.parameters, found.made, found.train, "compilers' caches empty")
     yield ""
     yield from (plain(sentence, "bold") for sentence in shape_answers(found))
     yield ""
@@ -73,7 +73,7 @@ def shapes_json(found: Shapes) -> dict[str, Any]:
 
 
 def _head(
-    rung: Rung, parameters: Mapping[str, Any], made: Mapping[str, Any], train: bool
+    rung: Rung, parameters: Mapping[str, Any], made: Mapping[str, Any], train: bool, how: str
 ) -> Iterator[RenderableType]:
     yield title(rung)
     yield ""
@@ -83,7 +83,7 @@ def _head(
         ", ".join([*sizes, dtype]),
         "a step is forward and backward" if train else "",
         f"timed on {made.get('device_name')}, torch {made.get('torch')}, without a profiler",
-        "medians of interleaved rounds",
+        how,
     ]
     yield Phrases(*(plain(word, "dim") for word in words))
 
@@ -133,8 +133,8 @@ def _bar(one: Point, slowest: int) -> Text:
 def _visit(visit: Visit) -> list[Text]:
     what = []
     if visit.graphs:
-        again = f", {visit.recompiles} of them again" if visit.recompiles else ""
-        what.append(f"{units.count(visit.graphs, 'graph')}{again}")
+        again = " again" if visit.recompiles == visit.graphs else f", {visit.recompiles} again"
+        what.append(f"{units.count(visit.graphs, 'graph')}{again if visit.recompiles else ''}")
         what += [units.count(visit.breaks, "graph break")] if visit.breaks else []
     compiling = units.duration(visit.compile_ns) if visit.compile_ns else ""
     batch, seq = visit.shape
