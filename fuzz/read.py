@@ -24,7 +24,6 @@ from rung.errors import UnreadableTraceError
 from rung.trace import Trace, halves
 from rung.trace.assemble import assemble
 from rung.trace.document import decode
-from rung.trace.gather import gathered
 from rung.trace.source import Source, from_bytes
 from rung.trace.stream import Stream
 
@@ -77,9 +76,8 @@ def in_halves(head_start: int) -> Iterator[None]:
     """Files are decoded in two halves, cut anywhere, both in this process: to start one takes too long."""
 
     @contextlib.contextmanager
-    def here(part: Stream, stacks: bool) -> Iterator[Callable[[], halves.Decoded]]:
-        events, pieces = gathered(part, stacks)
-        yield lambda: (events, pieces.header)
+    def here(half: halves.Half, stacks: bool) -> Iterator[Callable[[], halves.Decoded]]:
+        yield lambda: halves.decode_half(half, stacks)
 
     with (
         patch.object(halves, "LARGE", 0),

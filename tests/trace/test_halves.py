@@ -11,14 +11,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rung.trace import halves, read
 from rung.trace.assemble import assemble
 from rung.trace.document import decode
-from rung.trace.gather import gathered
 from rung.trace.source import Source
 from rung.trace.stored import to_arrays
 from rung.trace.stream import Stream
@@ -32,7 +32,6 @@ def forward(i: int) -> list[Event]:
         step(i, at, 99),
         frame('},{"ph": "X"', at + 5, 80),
         mm,
-        op("", at + 12, 2, list=[{"ph": "X"}, {"ph": "X"}]),
         *({"ph": "B", "pid": 1, "tid": "b", "ts": at}, {"ph": "E", "pid": 1, "tid": "b", "ts": at + i}),
         launch(at + 20, 5, correlation=3 * i + 1),
         kernel(f"toy_gemm{i % 3}", at + 30.125, 20, correlation=3 * i + 1, stream=i % 2),
@@ -42,7 +41,8 @@ def forward(i: int) -> list[Event]:
     ]
 
 
-EVENTS = [event for i in range(1, 9) for event in forward(i)]
+LOOKS_LIKE_A_CUT = op("", 1, 2, list=[{"ph": "X"}, {"ph": "X"}])
+EVENTS = [event for i in range(1, 9) for event in [*forward(i), LOOKS_LIKE_A_CUT]]
 DOCUMENTS = {
     "header before": text(*EVENTS, rank=3),
     "header behind": json.dumps({"traceEvents": EVENTS, "rank": 3}).encode(),
@@ -56,12 +56,8 @@ DOCUMENTS = {
 
 
 @contextmanager
-def in_this_process(part: Stream, stacks: bool) -> Iterator[Callable[[], halves.Decoded]]:
-    def wait() -> halves.Decoded:
-        events, pieces = gathered(part, stacks)
-        return events, pieces.header
-
-    yield wait
+def in_this_process(half: halves.Half, stacks: bool) -> Iterator[Callable[[], halves.Decoded]]:
+    yield lambda: halves.decode_half(half, stacks)
 
 
 @pytest.fixture(scope="module")
@@ -74,14 +70,18 @@ def everything(found: Any) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("kind", DOCUMENTS)
-@given(at=st.floats(0, 1), stacks=st.booleans())
-def test_halves_are_the_whole_wherever_it_is_cut(folder: Path, kind: str, at: float, stacks: bool) -> None:
+@settings(max_examples=50)
+@given(at=st.floats(0, 1), stacks=st.booleans(), deflated=st.booleans())
+def test_halves_are_the_whole_wherever_it_is_cut(
+    folder: Path, kind: str, at: float, stacks: bool, deflated: bool
+) -> None:
     data = DOCUMENTS[kind]
     path = folder / "trace.json"
-    path.write_bytes(data)
+    path.write_bytes(gzip.compress(data, 1) if deflated else data)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(halves, "LARGE", 0)
         patch.setattr(halves, "HEAD_START", int((2 * at - 1) * len(data)))
+        patch.setattr(halves, "INFLATING", 0)
         patch.setattr(halves, "_beside", in_this_process)
         patch.setattr(halves, "_processors", lambda: 2)
         parts = decode(Stream(str(path)), stacks=stacks)
@@ -91,7 +91,7 @@ def test_halves_are_the_whole_wherever_it_is_cut(folder: Path, kind: str, at: fl
 
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A trace big enough for a second process."""
+    """A trace that is big enough for a second process."""
     monkeypatch.setattr(halves, "LARGE", 1 << 19)
     monkeypatch.setattr(halves, "HEAD_START", 0)
     monkeypatch.setattr(halves, "_processors", lambda: 2)
@@ -115,12 +115,15 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
     return found
 
 
-def test_a_second_process_decodes_the_second_half(path: Path, started: list[Any]) -> None:
+@pytest.mark.parametrize("deflated", [False, True])
+def test_a_second_process_decodes_the_second_half(path: Path, started: list[Any], deflated: bool) -> None:
+    data = path.read_bytes()
+    path.write_bytes(gzip.compress(data, 0) if deflated else data)
     heard: list[tuple[int, int]] = []
     found = decode(Stream(str(path), lambda done, total: heard.append((done, total))))
     assert [process.returncode for process in started] == [0]
     assert heard[-1] == (path.stat().st_size, path.stat().st_size)
-    assert everything(found) == everything(decode(Source(str(path), path.read_bytes())))
+    assert everything(found) == everything(decode(Source(str(path), data)))
 
 
 @pytest.mark.parametrize("where", [0.3, 0.8])
@@ -142,6 +145,15 @@ def test_without_its_second_process_a_file_is_read_in_one(
     assert read(path, cache=False).events == 500 * len(forward(1))
 
 
+def test_halves_of_two_cuts_are_no_trace(path: Path) -> None:
+    found = halves.halves(Stream(str(path)))
+    assert found is not None
+    first, second = found
+    second.middle += 10_000
+    with pytest.raises(msgspec.DecodeError, match="changed"):
+        halves.decode_halves(first, second, stacks=True)
+
+
 def test_who_interrupts_the_reading_ends_both_processes(path: Path, started: list[Any]) -> None:
     def interrupt(done: int, total: int) -> None:
         raise KeyboardInterrupt
@@ -153,9 +165,6 @@ def test_who_interrupts_the_reading_ends_both_processes(path: Path, started: lis
 
 def test_a_file_is_not_halved_where_that_does_not_pay(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert halves.halves(Stream(str(path))) is not None
-    deflated = path.with_suffix(".json.gz")
-    deflated.write_bytes(gzip.compress(path.read_bytes(), 0))
-    assert halves.halves(Stream(str(deflated))) is None
     with monkeypatch.context() as patch:
         patch.setattr(halves, "LARGE", path.stat().st_size + 1)
         assert halves.halves(Stream(str(path))) is None

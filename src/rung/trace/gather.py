@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import compress, count, islice
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from msgspec import Raw
@@ -20,8 +20,6 @@ from rung.trace.link_args import LinkColumns, LinkGathering
 from rung.trace.packed import PackedArgs, Packing
 from rung.trace.pieces import Pieces
 from rung.trace.roles import CPU_SIDE, DEVICE_SIDE, Role, role_of
-from rung.trace.source import Source
-from rung.trace.stream import Stream
 
 Codes = NDArray[np.int32]
 
@@ -87,7 +85,13 @@ class EventTable:
         )
 
 
-def gathered(source: Source | Stream, stacks: bool) -> tuple[EventTable, Pieces[Sequence[Event]]]:
+class Blocks(Protocol):
+    """Text in blocks: a source, a stream, or a half of one."""
+
+    def blocks(self) -> Iterator[bytes]: ...
+
+
+def gathered(source: Blocks, stacks: bool) -> tuple[EventTable, Pieces[Sequence[Event]]]:
     """All events of a trace, decoded strictly, and the pieces it came in.
 
     Raises:

@@ -14,7 +14,7 @@ from msgspec import Raw
 from rung.trace.document import decode
 from rung.trace.model import Header
 from rung.trace.pieces import OPENING, header_before
-from rung.trace.source import GZIP_MAGIC, Source
+from rung.trace.source import Source
 from rung.trace.stream import Stream, open_source
 
 TAIL = 1 << 20
@@ -49,22 +49,15 @@ def _around(source: Source | Stream) -> tuple[Header, bool] | None:
     members = header_before(text, opening) if opening else None
     if opening is None or members is None:
         return None
-    if members and _is_deflated(source):
+    if members and isinstance(source, Stream) and source.is_deflated():
         return Header(members), False
     behind = _members_behind(_tail(source, text[opening.end() :], blocks))
     return (Header(members | behind), True) if behind is not None else None
 
 
-def _is_deflated(source: Source | Stream) -> bool:
-    if isinstance(source, Source):
-        return False
-    with Path(source.path).open("rb") as file:
-        return file.read(2) == GZIP_MAGIC
-
-
 def _tail(source: Source | Stream, text: bytes, blocks: Iterator[bytes]) -> bytes:
     """The end of the text. A plain file is not read for it."""
-    if isinstance(source, Stream) and not _is_deflated(source):
+    if isinstance(source, Stream) and not source.is_deflated():
         with Path(source.path).open("rb") as file:
             file.seek(-min(TAIL, os.path.getsize(source.path)), os.SEEK_END)
             return file.read()

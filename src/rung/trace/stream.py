@@ -30,14 +30,10 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A regular file, or a part of a plain one with text around it; opened anew for each way through it."""
+    """A regular file, opened anew for each way through it."""
 
     path: str
     progress: Progress | None = None
-    start: int = 0
-    stop: int | None = None
-    before: bytes = b""
-    behind: bytes = b""
 
     def blocks(self) -> Iterator[bytes]:
         """The inflated text in blocks of at most `PIECE` bytes, the next ones made ready by a thread.
@@ -45,27 +41,38 @@ class Stream:
         Raises:
             msgspec.DecodeError: the file is damaged gzip.
         """
-        for block in _ahead(self._blocks()):
-            for start in range(0, len(block), PIECE):
-                yield block[start : start + PIECE]
+        _, texts = self.text()
+        return ahead(texts)
 
     def whole(self) -> Source:
         return load(self.path)
 
-    def _blocks(self) -> Iterator[bytes]:
+    def text(self, start: int = 0) -> tuple[int, Iterator[bytes]]:
+        """The inflated text from a byte on, and that byte: 0 always where the file is deflated."""
+        start = 0 if self.is_deflated() else start
+        return start, self._text(start)
+
+    def _text(self, start: int) -> Iterator[bytes]:
         total = os.path.getsize(self.path)
-        stop = total if self.stop is None else self.stop
         with Path(self.path).open("rb") as file:
-            deflated = file.peek(2)[:2] == GZIP_MAGIC
-            file.seek(self.start)
-            plain = iter(lambda: file.read(min(BLOCK, stop - file.tell())), b"")
-            before = self.before
-            for block in _inflated(file.read) if deflated else plain:
+            file.seek(start)
+            plain = iter(lambda: file.read(BLOCK), b"")
+            for text in _inflated(file.read) if self.is_deflated() else plain:
                 if self.progress:
-                    self.progress(file.tell() * total // stop, total)
-                yield before + block
-                before = b""
-            yield self.behind
+                    self.progress(file.tell(), total)
+                yield text
+
+    def is_deflated(self) -> bool:
+        with Path(self.path).open("rb") as file:
+            return file.read(2) == GZIP_MAGIC
+
+    def size(self) -> int:
+        """Bytes of the text. A gzip file keeps them in its last four: of one member, up to 4 GiB."""
+        if not self.is_deflated():
+            return os.path.getsize(self.path)
+        with Path(self.path).open("rb") as file:
+            file.seek(-4, os.SEEK_END)
+            return int.from_bytes(file.read(4), "little")
 
 
 def open_source(path: str | os.PathLike[str], progress: Progress | None = None) -> Source | Stream:
@@ -108,8 +115,8 @@ def _inflated(read: Callable[[int], bytes]) -> Iterator[bytes]:
         raise msgspec.DecodeError("the gzip stream is cut short")
 
 
-def _ahead(blocks: Iterator[bytes], depth: int = 2) -> Iterator[bytes]:
-    """The same blocks, made by a thread of their own: zlib and file reads leave the interpreter free."""
+def ahead(texts: Iterator[bytes], depth: int = 2) -> Iterator[bytes]:
+    """A text in blocks, made by a thread of its own: zlib and file reads leave the interpreter free."""
     made: Queue[bytes | BaseException | None] = Queue(depth)
     stopped = threading.Event()
 
@@ -123,8 +130,8 @@ def _ahead(blocks: Iterator[bytes], depth: int = 2) -> Iterator[bytes]:
 
     def work() -> None:
         try:
-            for block in blocks:
-                put(block)
+            for text in texts:
+                put(text)
                 if stopped.is_set():
                     return
             put(None)
@@ -137,6 +144,7 @@ def _ahead(blocks: Iterator[bytes], depth: int = 2) -> Iterator[bytes]:
         while (item := made.get()) is not None:
             if isinstance(item, BaseException):
                 raise item
-            yield item
+            for start in range(0, len(item), PIECE):
+                yield item[start : start + PIECE]
     finally:
         stopped.set()
