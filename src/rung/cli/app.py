@@ -15,6 +15,7 @@ from rung.cli.guess import guess
 from rung.cli.name import name
 from rung.cli.read import read
 from rung.cli.record import RecordCommand, record
+from rung.cli.share import share
 from rung.cli.show import show
 from rung.cli.streams import steady
 from rung.cli.why import why
@@ -56,6 +57,7 @@ app.command("diff")(diff)
 app.command("guess")(guess)
 app.command("why")(why)
 app.command("show")(show)
+app.command("share")(share)
 app.command("convert")(convert)
 app.command("name")(name)
 

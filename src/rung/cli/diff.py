@@ -29,20 +29,22 @@ def diff(
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Compare two traces: what changed, what stayed the same. With a gate, exit 1 if it does not hold."""
-    from rung import trace as traces
     from rung.cli import gating
+    from rung.cli.loading import load
     from rung.cli.output import print_json, stdout, working
     from rung.insight.diff import diff as compare
     from rung.show.as_json import diff_json
     from rung.show.diff import headings, side_by_side, verdict
     from rung.show.gate import render
+    from rung.stores import shown
 
+    loaded = load(a), load(b)
     with working(f"comparing {a} and {b}"):
-        found = compare(traces.read(a), traces.read(b), region)
+        found = compare(*loaded, region)
         gated = gating.held(found.a.example.trace, found.b.example.trace, expect or [], gate, region)
     if json:
-        as_data = diff_json(found, a, b) | ({"gate": gated.to_dict()} if gated is not None else {})
-        print_json(as_data)
+        more = {"gate": gated.to_dict()} if gated is not None else {}
+        print_json(diff_json(found, shown(a), shown(b)) | more)
         gating.announce(gated, f"rung diff {a} {b}", found.changed, github, summary)
         return
     console = stdout()

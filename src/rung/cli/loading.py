@@ -9,12 +9,29 @@ if TYPE_CHECKING:
 
 
 def load(path: str, *, no_cache: bool = False, salvage: bool = False, no_stacks: bool = False) -> Trace:
-    """Read a trace, with a bar on stderr where that takes long."""
+    """Read a trace, with a bar on stderr where that takes long; of one far away the size is said first."""
     from rung.cli.progress import reading
+    from rung.stores import is_remote
     from rung.trace import read
 
+    if is_remote(path):
+        _fetch(path)
     with reading(path) as progress:
         return read(path, cache=not no_cache, salvage=salvage, stacks=not no_stacks, progress=progress)
+
+
+def _fetch(url: str) -> None:
+    from rung import units
+    from rung.cli.output import stderr
+    from rung.cli.progress import reading
+    from rung.show.plain import plain
+    from rung.stores import near, shown
+
+    def told(nbytes: int | None) -> None:
+        stderr().print(plain(f"{shown(url)}: {units.size(nbytes) if nbytes is not None else 'size unknown'}"))
+
+    with reading(shown(url)) as progress:
+        near(url, progress, told)
 
 
 def stretch(between: str | None) -> tuple[int, int] | None:

@@ -1,21 +1,26 @@
-"""How far the reading of a big trace has come, on stderr."""
+"""How far something that takes long has come, on stderr."""
 
 from __future__ import annotations
 
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from rung.cli.output import PATIENCE_S
 
+Progress = Callable[[int, int], None]
+"""Told how many bytes of how many are done."""
+
+
+def reading(path: str) -> AbstractContextManager[Progress | None]:
+    """A bar for `rung.trace.read`. Linking follows when all bytes are read."""
+    return bar(f"reading {path}", then="linking")
+
 
 @contextmanager
-def reading(path: str) -> Iterator[Callable[[int, int], None] | None]:
-    """Shows a bar with the time left once reading has taken a second; nothing where stderr is no terminal.
-
-    Gives what `rung.trace.read` wants as its `progress`. Linking follows when all bytes are read.
-    """
+def bar(what: str, then: str | None = None) -> Iterator[Progress | None]:
+    """A bar with the time left, once the work has taken a second; nothing where stderr is no terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -30,17 +35,17 @@ def reading(path: str) -> Iterator[Callable[[int, int], None] | None]:
         DownloadColumn(),
         TimeRemainingColumn(),
     )
-    bar = Progress(*shown, console=Console(stderr=True), transient=True)
-    task = bar.add_task(printable(f"reading {path}"), total=None)
+    drawn = Progress(*shown, console=Console(stderr=True), transient=True)
+    task = drawn.add_task(printable(what), total=None)
 
     def progress(done: int, total: int) -> None:
-        bar.update(task, completed=done, total=total, description="linking" if done >= total else None)
+        drawn.update(task, completed=done, total=total, description=then if done >= total else None)
 
-    timer = threading.Timer(PATIENCE_S, bar.start)
+    timer = threading.Timer(PATIENCE_S, drawn.start)
     timer.daemon = True
     timer.start()
     try:
         yield progress
     finally:
         timer.cancel()
-        bar.stop()
+        drawn.stop()

@@ -11,6 +11,7 @@ from rung.insight.gate import GateCheck, GateVerdict
 from rung.insight.guess import Verdict
 from rung.insight.guessing.places import Place
 from rung.insight.guessing.wants import cut
+from rung.show.markdown import escaped, table_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ def gate_markdown(verdict: GateVerdict, title: str, changed: Sequence[str] = ())
     rows = [(check.region, check.line, *check.shown(), *_held(check)) for check in verdict.checks]
     body = _table(("region", "gate", "base", "new", "change", "held", ""), rows) if rows else ""
     if changed:
-        body += "\nWhat changed:\n\n" + "".join(f"- {_cell(sentence)}\n" for sentence in changed)
+        body += "\nWhat changed:\n\n" + "".join(f"- {escaped(sentence)}\n" for sentence in changed)
     return _page(title, verdict.notes, body, verdict.conclusion)
 
 
@@ -107,22 +108,13 @@ def _annotation(place: Place | None, message: str, more: str, title: str) -> Ann
 
 
 def _page(title: str, notes: Iterable[str], body: str, conclusion: str) -> str:
-    said = "".join(f"{_cell(note)}\n\n" for note in notes)
-    return f"### {_cell(title)}\n\n{said}{body}\n{_cell(conclusion)}\n\n"
+    said = "".join(f"{escaped(note)}\n\n" for note in notes)
+    return f"### {escaped(title)}\n\n{said}{body}\n{escaped(conclusion)}\n\n"
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *([_cell(cut(cell)) for cell in row] for row in rows)]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
-def _cell(text: str) -> str:
-    """On one line, with nothing that Markdown or HTML would take for its own; `**no**` is ours."""
-    if text == "**no**":
-        return text
-    for old, new in (("&", "&amp;"), ("<", "&lt;"), ("|", "\\|"), ("*", "\\*"), ("_", "\\_"), ("`", "\\`")):
-        text = text.replace(old, new)
-    return " ".join(text.split())
+    lines = [head, ["---"] * len(head), *([escaped(cut(cell)) for cell in row] for row in rows)]
+    return "".join(map(table_row, lines))
 
 
 def _near(file: str | None) -> str:

@@ -13,7 +13,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 from msgspec import Raw
@@ -83,9 +83,9 @@ def halves(stream: Stream) -> tuple[Half, Half] | None:
     if size < LARGE or _processors() < 2 or not sys.executable:
         return None
     middle = (size + HEAD_START + int(size * INFLATING) * stream.is_deflated()) // 2
-    _, texts = Stream(stream.path).text()
+    _, texts = Stream(stream.file).text()
     is_list = next(texts, b"").lstrip()[:1] == b"["
-    seen = Stream(stream.path, stream.progress and _stretched(stream.progress, size / middle))
+    seen = replace(stream, progress=stream.progress and _stretched(stream.progress, size / middle))
     return Half(seen, middle, False, is_list), Half(stream, middle, True, is_list)
 
 
@@ -133,7 +133,7 @@ def _beside(half: Half, stacks: bool) -> Iterator[Callable[[], Decoded]]:
     """Start decoding in a process of its own; gives what waits for it. Its result comes in a file: no pipe is
     drained meanwhile, which would take the interpreter from the decoding here."""
     code = f"import sys; sys.path[:] = {sys.path!r}; from rung.trace.halves import serve; serve()"
-    arguments = [half.stream.path, *(str(int(n)) for n in (half.middle, half.is_list, stacks))]
+    arguments = [half.stream.file, *(str(int(n)) for n in (half.middle, half.is_list, stacks))]
     with tempfile.TemporaryFile() as result:
         process = subprocess.Popen(
             [sys.executable, "-c", code, *arguments],

@@ -58,8 +58,8 @@ def _around(source: Source | Stream) -> tuple[Header, bool] | None:
 def _tail(source: Source | Stream, text: bytes, blocks: Iterator[bytes]) -> bytes:
     """The end of the text. A plain file is not read for it."""
     if isinstance(source, Stream) and not source.is_deflated():
-        with Path(source.path).open("rb") as file:
-            file.seek(-min(TAIL, os.path.getsize(source.path)), os.SEEK_END)
+        with Path(source.file).open("rb") as file:
+            file.seek(-min(TAIL, os.path.getsize(source.file)), os.SEEK_END)
             return file.read()
     for block in blocks:
         text = text[-TAIL:] + block

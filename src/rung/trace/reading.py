@@ -19,7 +19,7 @@ def read(
     stacks: bool = True,
     progress: Progress | None = None,
 ) -> Trace:
-    """Read a Kineto / Chrome trace: `.json`, `.json.gz`, or `-` for standard input.
+    """Read a Kineto / Chrome trace: `.json`, `.json.gz`, `-` for standard input, or an address such as `https://`.
 
     A damaged file is read as far as it is intact; what was skipped or repaired is in `Trace.warnings`. A file
     that two processes wrote at once is refused, unless `salvage` asks for every intact event of both.
@@ -36,7 +36,7 @@ def read(
     if cache and isinstance(source, Stream):
         from rung.trace import cache as cache_
 
-        entry = cache_.entry(source.path, salvage, stacks)
+        entry = cache_.entry(source.file, salvage, stacks)
         if entry and (kept := entry.load(source.path)):
             return kept
     with no_collections():

@@ -43,14 +43,15 @@ class Source:
         return self
 
 
-def load(path: str | os.PathLike[str]) -> Source:
-    """Read a file, or standard input for `-`, and inflate it if it is gzip.
+def load(path: str | os.PathLike[str], file: str | None = None) -> Source:
+    """Read a file, or standard input for `-`, and inflate it if it is gzip. `file` is where it lies if `path`
+    is an address.
 
     Raises:
         UnreadableTraceError: the file is missing, a folder, a device, not permitted, or empty.
     """
     name = os.fspath(path)
-    raw = _read_standard_input() if name == "-" else _read_file(name)
+    raw = _read_standard_input() if name == "-" else _read_file(file or name)
     return from_bytes("standard input" if name == "-" else name, raw)
 
 

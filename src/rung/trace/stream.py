@@ -12,6 +12,7 @@ from queue import Full, Queue
 
 import msgspec
 
+from rung.stores import is_remote, near, shown
 from rung.trace.pieces import PIECE
 from rung.trace.source import GZIP_MAGIC, GZIP_WINDOW, Source, load
 
@@ -30,10 +31,15 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A regular file, opened anew for each way through it."""
+    """A regular file, opened anew for each way through it. `near` is where it lies if `path` is an address."""
 
     path: str
     progress: Progress | None = None
+    near: str = ""
+
+    @property
+    def file(self) -> str:
+        return self.near or self.path
 
     def blocks(self) -> Iterator[bytes]:
         """The inflated text in blocks of at most `PIECE` bytes, the next ones made ready by a thread.
@@ -45,7 +51,7 @@ class Stream:
         return ahead(texts)
 
     def whole(self) -> Source:
-        return load(self.path)
+        return load(self.path, self.file)
 
     def text(self, start: int = 0) -> tuple[int, Iterator[bytes]]:
         """The inflated text from a byte on, and that byte: 0 always where the file is deflated."""
@@ -53,8 +59,8 @@ class Stream:
         return start, self._text(start)
 
     def _text(self, start: int) -> Iterator[bytes]:
-        total = os.path.getsize(self.path)
-        with Path(self.path).open("rb") as file:
+        total = os.path.getsize(self.file)
+        with Path(self.file).open("rb") as file:
             file.seek(start)
             plain = iter(lambda: file.read(BLOCK), b"")
             for text in _inflated(file.read) if self.is_deflated() else plain:
@@ -63,28 +69,32 @@ class Stream:
                 yield text
 
     def is_deflated(self) -> bool:
-        with Path(self.path).open("rb") as file:
+        with Path(self.file).open("rb") as file:
             return file.read(2) == GZIP_MAGIC
 
     def size(self) -> int:
         """Bytes of the text. A gzip file keeps them in its last four: of one member, up to 4 GiB."""
         if not self.is_deflated():
-            return os.path.getsize(self.path)
-        with Path(self.path).open("rb") as file:
+            return os.path.getsize(self.file)
+        with Path(self.file).open("rb") as file:
             file.seek(-4, os.SEEK_END)
             return int.from_bytes(file.read(4), "little")
 
 
 def open_source(path: str | os.PathLike[str], progress: Progress | None = None) -> Source | Stream:
-    """The source of a trace: streamed if it is a big regular file, else read whole.
+    """The source of a trace: streamed if it is a big regular file, else read whole. One at an address is
+    brought here first.
 
     Raises:
-        UnreadableTraceError: as `load` does.
+        UnreadableTraceError: as `load` and `near` do.
+        UsageError, MachineError: as `near` does.
     """
     name = os.fspath(path)
-    if name != "-" and os.path.isfile(name) and os.path.getsize(name) >= BIG and _begins_well(name):
-        return Stream(name, progress)
-    return load(path)
+    file = str(near(name, progress)) if is_remote(name) else name
+    name = shown(name)
+    if file != "-" and os.path.isfile(file) and os.path.getsize(file) >= BIG and _begins_well(file):
+        return Stream(name, progress, near=file if file != name else "")
+    return load(name, file)
 
 
 def _begins_well(name: str) -> bool:

@@ -1,0 +1,175 @@
+"""`rung share`"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rung.sharing import Plan
+    from rung.stores.place import Item, Store
+
+
+def share(
+    path: Annotated[Path, typer.Argument(help="A trace, or a folder of traces.")],
+    bucket: Annotated[
+        str | None, typer.Option("--bucket", "-b", help="Send them to this Hugging Face bucket.")
+    ] = None,
+    namespace: Annotated[
+        str | None, typer.Option("--namespace", "-n", help="The bucket's owner. (default: you)")
+    ] = None,
+    to: Annotated[
+        str | None, typer.Option(help="Send them to this address: s3://, gs://, az://, file:// or hf://.")
+    ] = None,
+    html: Annotated[bool, typer.Option("--html", help="Send each trace's page too (see rung show).")] = False,
+    scrub: Annotated[
+        bool, typer.Option("--scrub", help="Take out paths, host and user names, stacks and arguments first.")
+    ] = False,
+    hide: Annotated[
+        list[str] | None, typer.Option(help="With --scrub: take out this word too. Repeatable.")
+    ] = None,
+    delete: Annotated[
+        bool, typer.Option("--delete", help="Delete traces and pages there that are not here.")
+    ] = False,
+    private: Annotated[
+        bool, typer.Option("--private", help="If the bucket is new: not for everyone.")
+    ] = False,
+    days: Annotated[int, typer.Option(help="How long signed links work.")] = 7,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask, create the bucket.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown for a pull request.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Share traces: put them where others can fetch them, and print a link each that opens Perfetto.
+
+    What is there already is not sent again.
+    """
+    from rung.cli.output import print_json, stderr, stdout
+    from rung.errors import UsageError
+    from rung.sharing import planned, shared, traces_in
+    from rung.show import shared as shown
+    from rung.stores.places import store
+
+    if json and markdown:
+        raise UsageError("--json and --markdown are two ways to print: give one of them.")
+    if hide and not scrub:
+        raise UsageError("--hide goes with --scrub.")
+    traces, others = traces_in(path)
+    if others:
+        stderr().print(f"left out, for they are no traces: {', '.join(others)}")
+    where = store(bucket, namespace, to, private=private, days=days)
+    with TemporaryDirectory(prefix="rung-") as folder:
+        removed: Counter[str] = Counter()
+        if scrub:
+            traces = _scrubbed(traces, Path(folder), hide or [], removed)
+        pages = _pages(traces, Path(folder)) if html else {}
+        _ready(where, yes)
+        plan = planned([*traces, *pages.values()], where.there(), anew=scrub)
+        stderr().print(shown.intent(plan, where.url))
+        _send(where, plan)
+    gone = _deleted(where, plan, yes) if delete else []
+    found = [
+        shared(where, one, pages[one.name].name if one.name in pages else None, sent=one in plan.send)
+        for one in traces
+    ]
+    for note in shown.notes(found):
+        stderr().print(note)
+    if json:
+        print_json(shown.as_json(found, gone, removed))
+    elif markdown:
+        typer.echo(shown.markdown(found), nl=False)
+    else:
+        for line in shown.table(found):
+            stdout().print(line, crop=False)
+
+
+def _scrubbed(traces: Sequence[Item], folder: Path, hide: list[str], removed: Counter[str]) -> list[Item]:
+    """Clean copies; says what was taken out of all of them."""
+    from rung.cli.output import stderr, working
+    from rung.sharing import scrub
+    from rung.sharing.finding import item
+    from rung.show.shared import removed as told
+
+    clean: list[Item] = []
+    for number, trace in enumerate(traces):
+        with working(f"scrubbing {trace.name}"):
+            copy = folder / f"{number}{'.json.gz' if trace.name.endswith('.gz') else '.json'}"
+            made = scrub(trace.local, trace.name, copy, hide)
+        removed.update(made.removed)
+        names = {one.name for one in clean}
+        clean.append(item(copy, made.name if made.name not in names else f"{number}-{made.name}"))
+    for line in told(dict(removed.most_common())):
+        stderr().print(line)
+    return clean
+
+
+def _pages(traces: Sequence[Item], folder: Path) -> dict[str, Item]:
+    """By a trace's name: its page."""
+    from rung.cli.loading import load
+    from rung.cli.output import working
+    from rung.cli.parts import stem
+    from rung.insight.exhibit import exhibit
+    from rung.sharing.finding import item
+    from rung.show.page import Scene, page
+
+    made = {}
+    for number, trace in enumerate(traces):
+        loaded = load(str(trace.local))
+        loaded.path = trace.name  # the page is for others: they know it by that name
+        with working(f"drawing {trace.name}"):
+            html = page([Scene("", (exhibit(loaded, stem(trace.name)),))])
+        file = folder / f"{number}.html"
+        file.write_text(html, encoding="utf-8")
+        made[trace.name] = item(file, f"{stem(trace.name)}.html")
+    return made
+
+
+def _ready(where: Store, yes: bool) -> None:
+    """Create the store, if it is not there and that is wanted."""
+    if not where.exists():
+        _agreed(f"create {where.url}? Its files are for {where.visible}", yes)
+        where.create()
+
+
+def _send(where: Store, plan: Plan) -> None:
+    from rung.cli.progress import bar
+
+    if not plan.send:
+        return
+    if where.draws:
+        where.put(plan.send)
+        return
+    with bar(f"to {where.url}") as progress:
+        where.put(plan.send, progress)
+
+
+def _deleted(where: Store, plan: Plan, yes: bool) -> list[str]:
+    from rung import units
+
+    if plan.gone:
+        names = ", ".join(plan.gone[:5]) + (", ..." if len(plan.gone) > 5 else "")
+        _agreed(f"delete {units.count(len(plan.gone), 'file')} at {where.url}: {names}", yes)
+        where.delete(plan.gone)
+    return list(plan.gone)
+
+
+def _agreed(question: str, yes: bool) -> None:
+    """Asks at a terminal; without one `--yes` has to say so beforehand.
+
+    Raises:
+        UsageError: nobody can be asked.
+        typer.Abort: the answer is no.
+    """
+    from rung.cli.streams import is_asked
+    from rung.errors import UsageError
+    from rung.show.plain import printable
+
+    if yes:
+        return
+    if not is_asked():
+        raise UsageError(f"{printable(question)}: nobody is here to ask; --yes says so beforehand.")
+    typer.confirm(printable(question), abort=True, err=True)

@@ -1,0 +1,128 @@
+"""Paths, addresses, host and user names in a text, and what stands in their place."""
+
+from __future__ import annotations
+
+import getpass
+import re
+import socket
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+_PART = r"[^/\\\s\"'<>|,;:()\[\]{}*?]+"
+_PARTS = rf"{_PART}(?: {_PART})*"
+"""A folder's name may have blanks in it; the last name of a path ends at one."""
+
+_ENDING = (
+    r"(?:py|pyc|pyx|ipynb|so|cu|cuh|cpp|cc|hpp|json|gz|pt|pth|safetensors|txt|log|csv|parquet|ya?ml|toml|sh)"
+)
+
+PATTERNS = (
+    ("address", re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]*://[^\s\"'<>]+")),
+    ("user", re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)*")),
+    ("path", re.compile(rf"(?:\b[A-Za-z]:[\\/]|\\\\)(?:{_PARTS}[\\/])*(?:{_PART})?")),
+    ("path", re.compile(rf"(?<![\w)\]}}>*/])(?:~\w*|\.\.?)?/(?:{_PARTS}/)*{_PART}/?")),
+    ("path", re.compile(rf"(?<![\w])[\w.@~+-]+(?:[/\\][\w.@~+-]+)*\.{_ENDING}\b(?:\(\d+\))?")),
+    ("host", re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b")),
+    ("host", re.compile(r"\b(?:[0-9A-Fa-f]{1,4}:){5,7}[0-9A-Fa-f]{1,4}\b")),
+    (
+        "host",
+        re.compile(
+            r"\b[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|edu|gov|io|ai|dev|local|internal|lan|corp|cloud)\b"
+        ),
+    ),
+)
+"""In this order: what an address or a path holds is gone with it."""
+
+_HOMES = re.compile(r"(?:/home|/Users|/users|\\Users|\\users|/scratch|/u)[/\\]+([^/\\\s\"']+)")
+_TENSORBOARD = re.compile(r"([^/\\]+?)_\d+\.\d+\.pt\.trace\.json")
+"""What `tensorboard_trace_handler` calls a file: the host first."""
+
+_WHO = re.compile(r"(?i)^(host|hostname|host_name|node|nodename|user|username|user_name|login|owner)$")
+
+NOBODY = frozenset({
+    "root", "user", "users", "admin", "ubuntu", "runner", "home", "shared", "public", "data", "default",
+    "python", "main", "localhost", "localdomain", "docker", "vscode", "jovyan", "gpu", "cpu", "cuda",
+    "device", "node", "host", "worker",
+})  # fmt: skip
+"""Names that tell nothing of anybody."""
+
+
+@dataclass(frozen=True)
+class Sensitive:
+    """Cleans texts of a trace; `words` are hosts, users, whatever else is to be hidden. `found` counts."""
+
+    words: tuple[tuple[str, str], ...]
+    found: Counter[str] = field(default_factory=Counter)
+    _known: dict[str, tuple[str, Counter[str]]] = field(default_factory=dict)
+
+    def clean(self, text: str) -> str:
+        """The text with `<path>`, `<host>`, `<user>` in the place of each."""
+        if text not in self._known:
+            self._known[text] = self._clean(text)
+        cleaned, found = self._known[text]
+        self.found.update(found)
+        return cleaned
+
+    def file_name(self, name: str) -> str:
+        """A file's name without the words: `tux_7.1.pt.trace.json` -> `host_7.1.pt.trace.json`."""
+        for kind, word in self.words:
+            name = _word(word).sub(kind, name)
+        return name
+
+    def _clean(self, text: str) -> tuple[str, Counter[str]]:
+        found: Counter[str] = Counter()
+        for kind, pattern in (*PATTERNS, *((kind, _word(word)) for kind, word in self.words)):
+            text, times = pattern.subn(f"<{kind}>", text)
+            found[kind] += times
+        return text, +found
+
+    def cleaned(self, value: Any) -> Any:
+        """A JSON value with each text in it clean, keys too."""
+        if isinstance(value, str):
+            return self.clean(value)
+        if isinstance(value, list):
+            return [self.cleaned(one) for one in value]
+        if isinstance(value, dict):
+            return {self.clean(str(key)): self.cleaned(one) for key, one in value.items()}
+        return value
+
+
+def _word(word: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", re.IGNORECASE)
+
+
+def sensitive(values: Iterable[Any], file_name: str = "", hide: Iterable[str] = ()) -> Sensitive:
+    """Learn names from a trace's JSON values, from its file's name and from this machine; `hide` are more."""
+    words = {(kind, word) for value in values for kind, word in _names(value)}
+    if named := _TENSORBOARD.search(file_name):
+        words |= {("host", part) for part in (named[1], named[1].split(".")[0])}
+    words |= set(_here())
+    kept = {(kind, word) for kind, word in words if len(word) > 2 and word.lower() not in NOBODY}
+    kept |= {("hidden", word) for word in hide if word}
+    return Sensitive(tuple(sorted(kept, key=lambda one: (-len(one[1]), one))))
+
+
+def _names(value: Any) -> Iterator[tuple[str, str]]:
+    """Users whose home a path goes through, and what a member calls a host or a user."""
+    if isinstance(value, str):
+        yield from (("user", name) for name in _HOMES.findall(value))
+    elif isinstance(value, list):
+        for one in value:
+            yield from _names(one)
+    elif isinstance(value, dict):
+        for key, one in value.items():
+            yield from _names(key)
+            if isinstance(one, str) and (who := _WHO.match(str(key))):
+                yield ("host" if who[1].lower().startswith(("host", "node")) else "user"), one
+            yield from _names(one)
+
+
+def _here() -> Iterator[tuple[str, str]]:
+    with suppress(Exception):  # a user without a name
+        yield "user", getpass.getuser()
+    host = socket.gethostname()
+    yield "host", host
+    yield "host", host.split(".")[0]

@@ -1,0 +1,119 @@
+"""`near`: a file far away, brought here in blocks; it never lies in memory whole."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from rung import units
+from rung.errors import RungError, UnreadableTraceError
+from rung.stores.address import last_name, scheme, shown
+from rung.stores.trouble import said
+
+LARGEST = 8_000_000_000
+"""Bytes that are fetched at most."""
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Far:
+    """A file at an address. `nbytes` is None where the server does not say; `blocks` are its bytes, once."""
+
+    nbytes: int | None
+    blocks: Iterator[bytes]
+
+
+_fetched: dict[str, Path] = {}
+
+
+def near(
+    url: str, progress: Progress | None = None, told: Callable[[int | None], None] | None = None
+) -> Path:
+    """The file as one here; fetched once in a process, deleted when that ends.
+
+    `told` hears how many bytes it has (None: the server does not say) before the first is fetched,
+    `progress(done, total)` how many have come.
+
+    Raises:
+        UnreadableTraceError: it is not there, not open to us, larger than 8 GB, or the connection broke.
+        UsageError: it is no address that Rung knows.
+        MachineError: the library for such addresses is not installed.
+    """
+    if url not in _fetched:
+        found = _local(url) if scheme(url) == "file" else _fetch(url, progress, told)
+        _fetched[url] = _fetched[shown(url)] = found
+    return _fetched[url]
+
+
+def _local(url: str) -> Path:
+    return Path(url2pathname(urlsplit(url).path))
+
+
+def _fetch(url: str, progress: Progress | None, told: Callable[[int | None], None] | None) -> Path:
+    try:
+        far = _opened(url)
+        if told:
+            told(far.nbytes)
+        _check_size(url, far.nbytes or 0)
+        return _written(url, far, progress)
+    except RungError:
+        raise
+    except FileNotFoundError:
+        raise UnreadableTraceError(f"{shown(url)} does not exist.") from None
+    except Exception as error:  # each client has its own kinds
+        raise UnreadableTraceError(f"{shown(url)} cannot be read: {said(error)}.") from None
+
+
+def _opened(url: str) -> Far:
+    if scheme(url) in ("https", "http"):
+        from rung.stores.web import open_web
+
+        return open_web(url)
+    from rung.stores.objects import open_object
+
+    return open_object(url)
+
+
+def _written(url: str, far: Far, progress: Progress | None) -> Path:
+    """A folder for each, so that the file keeps its name. What is not whole is not kept."""
+    target = Path(tempfile.mkdtemp(dir=_folder())) / (last_name(url) or "trace.json")
+    done = 0
+    try:
+        with target.open("wb") as file:
+            for block in far.blocks:
+                file.write(block)
+                done += len(block)
+                _check_size(url, done)
+                if progress:
+                    progress(done, max(far.nbytes or 0, done + 1))
+        if far.nbytes is not None and done != far.nbytes:
+            raise UnreadableTraceError(
+                f"{shown(url)} broke off after {units.size(done)} of {units.size(far.nbytes)}: try again."
+            )
+    except BaseException:
+        target.unlink(missing_ok=True)
+        raise
+    return target
+
+
+def _check_size(url: str, nbytes: int) -> None:
+    if nbytes > LARGEST:
+        raise UnreadableTraceError(
+            f"{shown(url)} has {units.size(nbytes)}; Rung fetches at most {units.size(LARGEST)}: "
+            "fetch it yourself, then name the file."
+        )
+
+
+@cache
+def _folder() -> str:
+    folder = tempfile.mkdtemp(prefix="rung-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
