@@ -22,7 +22,7 @@ BIG = [8192, 8192]
         ([ran(GELU, "aten::gelu", BIG, dur=4)], "overhead-bound"),
         ([ran(TILE_A, "aten::mm", [1, 64], [64, 64], dur=40)], "memory-bound"),
         ([ran(TILE_A, "aten::mm", [0, 0], [0, 0], dur=40)], "memory-bound"),
-        ([ran(TILE_A, "aten::mm", dur=40)], "compute-bound"),
+        ([ran(TILE_A, "aten::mm", dur=40)], "mixed"),
         ([ran(TILE_A, "aten::mm", BIG, BIG, dur=9), ran(GELU, "aten::gelu", BIG, dur=9)], "mixed"),
     ],
 )

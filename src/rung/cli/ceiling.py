@@ -52,7 +52,7 @@ def measure(device: str | None, dtype: str | None, json: bool) -> None:
     if json:
         print_json(shown.as_json(found, sheet, measured.skipped, measured.machine, kept))
     else:
-        stdout().print(shown.page(found, sheet, measured.skipped, kept))
+        stdout().print(shown.page(found, sheet, measured.skipped, kept), crop=False)
 
 
 def _ceiling(measured: Measured) -> Ceiling:

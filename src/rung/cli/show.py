@@ -43,6 +43,7 @@ def show(
     """
     from rung.cli.loading import stretch
     from rung.cli.output import print_json, stdout, write_file
+    from rung.show.fitting import Unbroken
 
     if perfetto or online:
         from rung.cli.perfetto import open_perfetto
@@ -57,7 +58,7 @@ def show(
         print_json({"artifacts": [{"path": str(path), "bytes": path.stat().st_size} for path in files]})
     else:
         for path in files:
-            stdout().print(str(path))
+            stdout().print(Unbroken(str(path)), crop=False)
     if not (no_open or svg or png):
         typer.launch(next(iter(files)).resolve().as_uri())
 

@@ -50,7 +50,7 @@ def bound(forward: Forward, placed: Roofline | None = None) -> Bound:
         return Bound(
             "mixed",
             f"mixed: {works} and {_waits(forward)} the rest ({units.percent(idle)}); "
-            f"{units.percent(compute)} of its work is matrix products",
+            f"{units.percent(_share(placed, _is_product))} of its work is matrix products",
         )
     if compute >= DOMINANT:
         return Bound(
@@ -59,9 +59,12 @@ def bound(forward: Forward, placed: Roofline | None = None) -> Bound:
     memory = _share(placed, lambda point: point.side == "memory")
     if memory >= DOMINANT:
         return Bound("memory-bound", f"memory-bound: {works}, {units.percent(memory)} of it moving bytes")
-    bus = _share(placed, _over_the_bus)
     parts = [f"{units.percent(compute)} in matrix products", f"{units.percent(memory)} moving bytes"]
-    parts += [f"{units.percent(bus)} copying from or to the host"] if bus else []
+    for share, said in (
+        (_share(placed, _unknown_product), "in matrix products of unknown shapes"),
+        (_share(placed, _over_the_bus), "copying from or to the host"),
+    ):
+        parts += [f"{units.percent(share)} {said}"] if share else []
     return Bound("mixed", f"mixed: {works}, {', '.join(parts)}")
 
 
@@ -78,8 +81,18 @@ def _share(placed: Roofline, counts: Callable[[Point], bool]) -> float:
 
 
 def computes(point: Point) -> bool:
-    """A matrix product whose shape was not recorded (in a replayed graph, say) counts as one of many FLOP."""
-    return point.side == "compute" or (point.side is None and point.row.kind == "gemm")
+    """Whether arithmetic limits a kernel, as far as is known."""
+    return point.side == "compute"
+
+
+def _is_product(point: Point) -> bool:
+    return point.row.kind == "gemm"
+
+
+def _unknown_product(point: Point) -> bool:
+    """A matrix product whose shapes were not recorded, in a replayed graph, say: with few rows memory would
+    limit it, with many arithmetic."""
+    return point.side is None and _is_product(point)
 
 
 def _over_the_bus(point: Point) -> bool:

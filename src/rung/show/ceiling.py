@@ -12,7 +12,7 @@ from rich.text import Text
 
 from rung import units
 from rung.insight.ceilings import Ceiling
-from rung.show.fitting import table
+from rung.show.fitting import Unbroken, table
 from rung.show.plain import plain
 
 
@@ -29,7 +29,7 @@ def page(
     parts: list[RenderableType] = [plain(measured.device, "bold"), made]
     parts += [plain(f"{dtype} left out: {reason}", "dim") for dtype, reason in skipped.items()]
     parts.append(plain(f"data sheet: {sheet.source}" if sheet else "no data sheet of it is listed", "dim"))
-    parts.append(plain(f"kept in {kept}" if kept else "not kept: the cache is turned off", "dim"))
+    parts.append(Unbroken(f"kept in {kept}" if kept else "not kept: the cache is turned off", "dim"))
     return Group(*parts)
 
 

@@ -89,13 +89,9 @@ class TestComputeBound:
         assert found.evidence["dtypes"] == ["fp32"]
         assert "TF32 or bf16" in found.advice
 
-    def test_without_shapes_there_is_no_rate(self) -> None:
-        found = the_one("compute-bound", read(*events(ran(TILE_A, "aten::mm", dur=19))))
-        assert found.evidence["flop_per_s"] is None
-        assert found.title == (
-            "100 % of the GPU's time is arithmetic, 19.0 µs of 19.0 µs, in matrix products whose shapes, "
-            "and so their FLOP and bytes, were not recorded"
-        )
+    def test_without_shapes_nobody_knows(self) -> None:
+        """Such products may have one row, and be bound by memory."""
+        assert seen("compute-bound", read(*events(ran(TILE_A, "aten::mm", dur=19)))) == []
 
     @pytest.mark.parametrize("name", ["01_matmul_add_64_bf16_warm_eager", "08_h2d_copy_mlp"])
     def test_not_where_launches_or_copies_are_the_limit(self, name: str) -> None:

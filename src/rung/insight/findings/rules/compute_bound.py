@@ -23,21 +23,19 @@ def find(case: Case) -> Iterator[Sighting]:
 def _sighting(forward: Forward, roof: Roofline) -> Sighting:
     computing = [point for point in roof.points if computes(point)]
     busy, spent = forward.gpu_busy_ns.median, sum(p.row.dur_ns.median for p in computing)
-    counted = [p for p in computing if p.flop]
-    flop, took = sum(p.flop or 0 for p in counted), sum(p.row.dur_ns.median for p in counted)
-    rate = flop / took * 1e9 if took else None
-    share = reached(counted)
-    dtypes = sorted({p.dtype for p in counted if p.dtype})
+    flop = sum(p.flop or 0 for p in computing)
+    rate, share = flop / spent * 1e9, reached(computing)
+    dtypes = sorted({p.dtype for p in computing if p.dtype})
     return Sighting(
         title=f"{units.percent(spent / busy)} of the GPU's time is arithmetic, {units.duration(spent)} of "
         f"{units.duration(busy)}{_said(rate, share, dtypes, roof.ceiling)}",
-        advice=_advice(rate, share, dtypes),
+        advice=_advice(share, dtypes),
         forward=forward,
         cost_ns=spent,
         evidence={
             "compute_ns": spent,
             "gpu_busy_ns": busy,
-            "flop": flop or None,
+            "flop": flop,
             "flop_per_s": rate,
             "share_of_peak": share,
             "dtypes": dtypes,
@@ -46,9 +44,7 @@ def _sighting(forward: Forward, roof: Roofline) -> Sighting:
     )
 
 
-def _said(rate: float | None, share: float | None, dtypes: list[str], ceiling: Ceiling | None) -> str:
-    if rate is None:
-        return ", in matrix products whose shapes, and so their FLOP and bytes, were not recorded"
+def _said(rate: float, share: float | None, dtypes: list[str], ceiling: Ceiling | None) -> str:
     measured = "measured " if ceiling is not None and ceiling.source.startswith("measured") else ""
     of_peak = f", {units.percent(share)} of its {measured}{units.listing(dtypes)} peak" if share else ""
     return f" at {units.flop_rate(rate)}{of_peak}"
@@ -58,9 +54,7 @@ NEAR_PEAK = 0.8
 """cuBLAS reaches 0.81 of the data sheet on an 8192 cube in bf16 on an H200 (804 of 989 TFLOP/s)."""
 
 
-def _advice(rate: float | None, share: float | None, dtypes: list[str]) -> str:
-    if rate is None:
-        return "Record with record_shapes=True, and without a graph: few rows would make memory the limit."
+def _advice(share: float | None, dtypes: list[str]) -> str:
     lower = {"fp32": "TF32 or bf16", "tf32": "bf16", "bf16": "fp8", "fp16": "fp8"}
     to = next((lower[d] for d in dtypes if d in lower), "a lower precision")
     if share is not None and share >= NEAR_PEAK:
