@@ -5,10 +5,10 @@
 Makes a trace of 0.3 GB of a real one (`bigtrace.py`), plain and deflated, and reads it with each reader in a
 fresh process, one after another in each round, no cache: to a linked, queryable trace (Rung), to
 HolisticTraceAnalysis' parsed trace, to dicts (`json`, `orjson`). Seconds are those of the read alone, without
-imports; memory is the peak of the process and of the largest one that it started, together (VmHWM, so it runs on
-Linux: the getrusage of a child counts what its parent had before it). Then the cache, the cost of 10, 100 and
-1000 thousand events, and with `--huge` 2 GB. Peers are installed into a virtual environment of their own in the
-folder. Written to `results/reader.json`.
+imports; memory is the peak of the process and of the largest one that it started, together (VmHWM, so it runs
+on Linux: the getrusage of a child counts what its parent had before it). Then the cache, the cost of 10, 100
+and 1000 thousand events, and with `--huge` 2 GB. Peers are installed into a virtual environment of their own
+in the folder. Written to `results/reader.json`.
 """
 
 from __future__ import annotations
