@@ -48,8 +48,9 @@ def test_events_and_header_are_the_same_in_blocks_of_any_size(size: int) -> None
     assert sorted(cut.header) == ["deviceProperties", "schemaVersion", "traceName"]
 
 
-def test_pieces_are_small() -> None:
-    lengths = [len(piece) for _, piece in Pieces(blocks(WHOLE, 1000), DECODE)]
+@pytest.mark.parametrize("size", [20, 1000])
+def test_pieces_are_small_even_where_a_block_holds_no_cut(size: int) -> None:
+    lengths = [len(piece) for _, piece in Pieces(blocks(WHOLE, size), DECODE)]
     assert len(lengths) > 5
     assert max(lengths) < 3000
 

@@ -30,7 +30,7 @@ HEAD_START = 1 << 26
 """Bytes that are decoded while a process starts, in 0.2 s."""
 
 INFLATING = 1 / 6
-"""Of a deflated file the part that is decoded while the other process inflates what it passes over."""
+"""The share of a deflated file that is decoded while the other process inflates what it passes over."""
 
 
 @dataclass(slots=True)
@@ -124,6 +124,11 @@ def decode_halves(first: Half, second: Half, stacks: bool) -> tuple[EventTable, 
 
 
 def decode_half(half: Half, stacks: bool) -> Decoded:
+    """Decode a half by itself.
+
+    Raises:
+        msgspec.DecodeError: it is no sound document.
+    """
     events, pieces = gathered(half, stacks)
     return Decoded(half.cut, events, pieces.header)
 
