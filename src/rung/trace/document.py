@@ -48,6 +48,7 @@ def decode(source: Source | Stream, salvage: bool = False, stacks: bool = True) 
 
 
 def _strictly(source: Source | Stream, stacks: bool) -> Document:
+    """In halves, if that pays; in one, if it does not, or did not work out."""
     parts = halves(source) if isinstance(source, Stream) else None
     if parts:
         with contextlib.suppress(*UNDECODABLE, OSError):
