@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import operator
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import torch
@@ -69,9 +70,16 @@ class Kernel:
         parameters = inspect.signature(source).parameters.values()
         self.numbers = ["i" + str(p.annotation)[-2:] for p in parameters if "int" in str(p.annotation)]
         self.constants = [p.name for p in parameters if "constexpr" in str(p.annotation)]
-        label = "rung" + source.__name__
-        self.function = jit(source, repr=lambda proxy: f"{label}_{name(proxy.constants)}" if name else label)
+        self._source, self._name, self._jit = source, name, jit
         self._binaries: dict[tuple[int, Spec], Any] = {}
+
+    @cached_property
+    def function(self) -> Any:
+        """The source as Triton takes it: read and parsed when it is first asked for (3 ms)."""
+        label, name = "rung" + self._source.__name__, self._name
+        return self._jit(
+            self._source, repr=lambda proxy: f"{label}_{name(proxy.constants)}" if name else label
+        )
 
     def prepare(
         self, spec: Spec, device: int, blocks: int, operands: Sequence[Operand], numbers: Sequence[int]
