@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rung.cli.elsewhere import From, On, Yes
 from rung.cli.sizes import with_sizes
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ DTYPE = "bfloat16"
 @with_sizes
 def climb(
     sizes: dict[str, Any],
+    ctx: typer.Context,
     rung: Annotated[
         str,
         typer.Argument(
@@ -57,6 +59,9 @@ def climb(
         str | None,
         typer.Option(help="Tell it from recordings: h200, or article (drawn from its published times)."),
     ] = None,
+    on: On = None,
+    package: From = None,
+    yes: Yes = False,
     guess: Annotated[str | None, typer.Option(help='Your guess about eager, as "kernels=5, gemm=3".')] = None,
     no_guess: Annotated[bool, typer.Option("--no-guess", help="Do not ask.")] = False,
     out: Annotated[Path, typer.Option(help="The folder for the traces.")] = Path("traces"),
@@ -79,7 +84,7 @@ def climb(
 
         more = {"variants": variants, "recorded": recorded, "sweep": sweep, "shapes": shapes, "guess": guess}
         ceiling.refuse(
-            sizes=sizes or None, train=train or None, warmup=warmup, compile_mode=compile_mode, **more
+            sizes=sizes or None, train=train or None, warmup=warmup, compile_mode=compile_mode, on=on, **more
         )
         ceiling.measure(device, dtype, json)
         return
@@ -88,19 +93,27 @@ def climb(
     if svg is not None and sweep is None:
         raise UsageError("--svg draws a sweep: give --sweep too.")
     if recorded is not None:
-        _refuse_with_recorded(device=device, dtype=dtype, compile_mode=compile_mode)
+        _refuse_with_recorded(device=device, dtype=dtype, compile_mode=compile_mode, on=on)
     if sweep is not None or shapes is not None:
         from rung.cli import timing
 
-        _refuse_with_timing(sweep, shapes, guess=guess, warmup=warmup, compile_mode=compile_mode)
+        _refuse_with_timing(sweep, shapes, guess=guess, warmup=warmup, compile_mode=compile_mode, on=on)
         asked = timing.Asked(the_rung, sizes, chosen, train, device, dtype or DTYPE, recorded, json)
         timing.sweep(asked, sweep, svg) if sweep is not None else timing.shapes(asked, shapes or "")
         return
     wanted = _written(guess)
+    layouts = None
     if recorded is not None:
         from rung.ladder.shipped import recorded as find
 
         found = find(the_rung, recorded, out, parameters=sizes, variants=chosen, warm=warmup, train=train)
+    elif on is not None:
+        from rung.cli import elsewhere
+        from rung.ladder.climb import check_variants
+
+        check_variants(the_rung, chosen)
+        the_rung.parameters("cuda", sizes)
+        found, layouts = elsewhere.climb(ctx, the_rung, on, package, yes, out)
     else:
         from rung.recording import Settings
 
@@ -111,8 +124,7 @@ def climb(
         stdout().print(title(the_rung))
     if wanted is None and not (no_guess or json):
         wanted = _ask()
-    layouts = None
-    if recorded is None and the_rung.name == "linear" and not train:
+    if recorded is None and on is None and the_rung.name == "linear" and not train:
         from rung.ladder import linear_facts
 
         with working("compiling, to see which strides it insists on"):

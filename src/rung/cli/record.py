@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from rung.cli.elsewhere import From, On, Yes
+
 if TYPE_CHECKING:
     from rung.recording import Recording, Settings, Skipped, Work
 
@@ -73,6 +75,9 @@ def record(
     seed: Annotated[int, typer.Option(help="Seeds torch before the factory and before each variant.")] = 0,
     dtype: Annotated[str | None, typer.Option(help="Cast module and inputs: bfloat16, float32, ...")] = None,
     compile_mode: Annotated[str | None, typer.Option(help="torch.compile's mode for `compiled`.")] = None,
+    on: On = None,
+    package: From = None,
+    yes: Yes = False,
     json: Annotated[bool, typer.Option("--json", help="List the written files as JSON.")] = False,
 ) -> None:
     """Record work under torch.profiler, a trace for each variant."""
@@ -80,7 +85,7 @@ def record(
     from rung.recording.machine import require_torch, resolve_device
     from rung.recording.targets import names_a_script
     from rung.recording.variants import check_names
-    from rung.show.recorded import recorded_json, recorded_paths
+    from rung.show.recorded import recorded_json, recorded_paths, traces_of
 
     settings = Settings(
         warmup=warmup, wait=wait, profiler_warmup=profiler_warmup, active=active, repeat=repeat, cold=cold,
@@ -90,6 +95,14 @@ def record(
     names = [*(variant or []), *(part.strip() for part in (variants or "").split(",") if part.strip())]
     names = list(dict.fromkeys(names)) or ["eager"]
     check_names(names)
+    if on is not None:
+        from rung.cli import elsewhere
+
+        if names_a_script(target):
+            _refuse_for_script(ctx)
+        said = elsewhere.record(ctx, target, on, package, yes, out)
+        print(json_text.dumps(said, indent=1) if json else traces_of(said))
+        return
     require_torch()
     if device is not None:
         resolve_device(device)

@@ -130,8 +130,10 @@ def _pages(traces: Sequence[Item], folder: Path) -> dict[str, Item]:
 
 def _ready(where: Store, yes: bool) -> None:
     """Create the store, if it is not there and that is wanted."""
+    from rung.cli.streams import agreed
+
     if not where.exists():
-        _agreed(f"create {where.url}? Its files are for {where.visible}", yes)
+        agreed(f"create {where.url}? Its files are for {where.visible}", yes)
         where.create()
 
 
@@ -149,27 +151,10 @@ def _send(where: Store, plan: Plan) -> None:
 
 def _deleted(where: Store, plan: Plan, yes: bool) -> list[str]:
     from rung import units
+    from rung.cli.streams import agreed
 
     if plan.gone:
         names = ", ".join(plan.gone[:5]) + (", ..." if len(plan.gone) > 5 else "")
-        _agreed(f"delete {units.count(len(plan.gone), 'file')} at {where.url}: {names}", yes)
+        agreed(f"delete {units.count(len(plan.gone), 'file')} at {where.url}: {names}", yes)
         where.delete(plan.gone)
     return list(plan.gone)
-
-
-def _agreed(question: str, yes: bool) -> None:
-    """Asks at a terminal; without one `--yes` has to say so beforehand.
-
-    Raises:
-        UsageError: nobody can be asked.
-        typer.Abort: the answer is no.
-    """
-    from rung.cli.streams import is_asked
-    from rung.errors import UsageError
-    from rung.show.plain import printable
-
-    if yes:
-        return
-    if not is_asked():
-        raise UsageError(f"{printable(question)}: nobody is here to ask; --yes says so beforehand.")
-    typer.confirm(printable(question), abort=True, err=True)

@@ -33,10 +33,12 @@ def with_sizes(verb: Callable[..., None]) -> Callable[..., None]:
         verb({name: value for name, value in given.items() if value is not None}, **arguments)
 
     taken = inspect.signature(verb, eval_str=True)
-    _, subject, *others = taken.parameters.values()
+    _, *own = taken.parameters.values()
+    required = [p for p in own if p.default is p.empty]
+    parameters = [*required, *_options(), *(p for p in own if p not in required)]
     # Typer reads a command's options off its signature.
-    command.__signature__ = taken.replace(parameters=[subject, *_options(), *others])  # type: ignore[attr-defined]
-    command.__annotations__ = {p.name: p.annotation for p in (subject, *_options(), *others)}
+    command.__signature__ = taken.replace(parameters=parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {p.name: p.annotation for p in parameters}
     return command
 
 

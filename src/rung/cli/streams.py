@@ -68,6 +68,24 @@ def is_asked() -> bool:
     return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
 
 
+def agreed(question: str, yes: bool) -> None:
+    """Asks at a terminal; without one `--yes` has to say so beforehand.
+
+    Raises:
+        UsageError: nobody can be asked.
+        typer.Abort: the answer is no.
+    """
+    import typer
+
+    from rung.show.plain import printable
+
+    if yes:
+        return
+    if not is_asked():
+        raise UsageError(f"{printable(question)}: nobody is here to ask; --yes says so beforehand.")
+    typer.confirm(printable(question), abort=True, err=True)
+
+
 def _hold_closed() -> None:
     """Occupy closed descriptors, unwritable: else the first file that is opened becomes standard output."""
     while (held := os.open(os.devnull, os.O_RDONLY)) <= STDERR:

@@ -15,6 +15,11 @@ def recorded_paths(results: Sequence[Recording | Skipped]) -> str:
     return "\n".join(str(result.path) for result in results if isinstance(result, Recording))
 
 
+def traces_of(said: dict[str, Any]) -> str:
+    """The same of what `recorded_json` made, elsewhere."""
+    return "\n".join(one["path"] for one in said["artifacts"] if one["kind"] == "trace")
+
+
 def recorded_json(results: Sequence[Recording | Skipped]) -> dict[str, Any]:
     """`{"schema_version", "artifacts": [{"path", "kind", "variant", "name"}], "skipped": [...]}`."""
     artifacts: list[dict[str, str]] = []
