@@ -88,6 +88,33 @@ def test_a_graph_reads_weights_as_they_are(rows: int) -> None:
     assert y.data_ptr() != z.data_ptr()
 
 
+@pytest.mark.parametrize("rows", ROWS)
+@torch.no_grad()
+def test_a_graph_of_copies_other_streams_and_calls(rows: int) -> None:
+    """The first kernel follows a copy, a memset and another stream's work: it waits for all of them."""
+    tensors, given = draw(rows), draw(rows, seed=1)
+    expected = mlp("silu", *given)
+    torch.cuda.synchronize()
+    graph, side = torch.cuda.CUDAGraph(), torch.cuda.Stream()
+    with torch.cuda.graph(graph):
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            for mine, new in zip(tensors[2:], given[2:], strict=True):
+                mine.copy_(new)
+        tensors[1].zero_()
+        tensors[1].copy_(given[1])
+        tensors[0].copy_(given[0])
+        torch.cuda.current_stream().wait_stream(side)
+        y = mlp("silu", *tensors)
+        z = mlp("silu", y, *tensors[1:])
+    for _ in range(5):
+        for tensor in (*tensors, y, z):
+            tensor.fill_(float("nan"))
+        graph.replay()
+        assert torch.equal(y, expected)
+        assert torch.equal(z, mlp("silu", expected, *given[1:]))
+
+
 @torch.no_grad()
 def test_threads() -> None:
     sets = [draw(rows, seed=rows) for rows in ROWS]
