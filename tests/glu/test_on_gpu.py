@@ -4,6 +4,7 @@ elsewhere."""
 from __future__ import annotations
 
 import random
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -313,6 +314,45 @@ def test_recompute_and_autocast() -> None:
     y.float().sum().backward()
     assert y.dtype == torch.bfloat16
     assert module.up_proj.weight.grad.dtype == torch.float32
+
+
+def test_autograds_thread_stays_known_to_python() -> None:
+    """Of three backwards the third finds what the second left in the thread's own storage."""
+    local, seen = threading.local(), []
+
+    def look(grad: Any) -> None:
+        seen.append((threading.get_ident(), hasattr(local, "here")))
+        local.here = True
+
+    x, g, u, d, *_ = (t if t is None else t.requires_grad_() for t in draw(100, 64, 96, torch.bfloat16))
+    for _ in range(3):
+        y = glu_mlp(x, g, u, d)
+        y.register_hook(look)
+        y.sum().backward()
+    assert seen[2][1] or seen[2][0] == threading.main_thread().ident
+
+
+def test_memory_of_a_training_step() -> None:
+    """With recompute nothing but y; else h, gate and up as well. In backward at most two tensors of twice the
+    hidden size beside the gradients: what was kept is let go of meanwhile."""
+    rows, width, hidden = 4096, 256, 2048
+    module = GLUMLP(width, hidden, "silu", device="cuda", dtype=torch.bfloat16)
+    x = torch.randn(rows, width, device="cuda", dtype=torch.bfloat16, requires_grad=True)
+    grad = torch.randn_like(x)
+    module(x).backward(grad)  # the library's workspaces
+    small, big = x.numel() * 2, rows * hidden * 2
+    for recompute, kept in ((False, 3), (True, 0)):
+        module.recompute = recompute
+        module.zero_grad()
+        x.grad = None
+        before = torch.cuda.memory_allocated()
+        y = module(x)
+        assert torch.cuda.memory_allocated() - before <= kept * big + small + 4096
+        torch.cuda.reset_peak_memory_stats()
+        y.backward(grad)
+        weights = sum(p.numel() * 2 for p in module.parameters())
+        assert torch.cuda.max_memory_allocated() - before <= 4 * big + 3 * small + weights + 4096
+        del y
 
 
 def test_tune_keeps_its_result(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:

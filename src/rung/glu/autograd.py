@@ -7,16 +7,18 @@ elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import _SingleLevelFunction
 from torch.nn import functional
 
+from rung.glu import forward, plans, pointwise, reference, training
 from rung.glu import gate_up as launching
-from rung.glu import pointwise, reference, training
 from rung.glu.modes import through_dispatcher, traced, transformed
+from rung.glu.threads import stay_known
 from rung.glu.views import fold
 
 Gradients = tuple[Tensor | None, ...]
@@ -28,6 +30,7 @@ def setup_glu(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
 
 
 def glu_gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+    stay_known()
     gate, up = ctx.saved_tensors
     return (*differentiable_backward(grad, gate, up, ctx.activation), None)
 
@@ -63,6 +66,7 @@ def mlp_gradient(ctx: Any, grad: Tensor | None, *_: None) -> Gradients:
     """
     if grad is None:
         return (None,) * 10
+    stay_known()
     if not traced() and (torch.is_grad_enabled() or transformed()):
         return (*_differentiable_gradients(ctx, grad), None, None, None)
     x, gate_weight, up_weight, down_weight, *biases, _, hidden, gate, up = ctx.saved_tensors
@@ -71,11 +75,11 @@ def mlp_gradient(ctx: Any, grad: Tensor | None, *_: None) -> Gradients:
         inputs: Any = (x, gate_weight, up_weight, *biases)
         gate_up: Any = torch.ops.rung.gate_up if through_dispatcher(*inputs) else launching.gate_up
         hidden, gate, up = gate_up(*inputs, ctx.activation, ctx.rounding, True)
-    needs = ctx.needs_input_grad
+    needs = ctx.needs_input_grad[-10:]
     found: list[Tensor | None] = [None] * 7
     rows, grad = fold(x), fold(grad).contiguous()  # that of a sum is one number, expanded
     if needs[3]:
-        found[3] = grad.t() @ fold(hidden)
+        found[3] = torch.mm(grad.t(), fold(hidden))
     del hidden
     if needs[6]:
         found[6] = grad.sum(0)
@@ -83,7 +87,7 @@ def mlp_gradient(ctx: Any, grad: Tensor | None, *_: None) -> Gradients:
         both = _down_backward(grad, down_weight, fold(gate), fold(up), ctx.activation)
         del gate, up
         if needs[1] or needs[2]:
-            found[1], found[2] = (both.t() @ rows).chunk(2)
+            found[1], found[2] = torch.mm(both.t(), rows).chunk(2)
         if needs[4] or needs[5]:
             found[4], found[5] = both.sum(0).chunk(2)
         if needs[0]:
@@ -186,16 +190,22 @@ class MLP(_Function):
     backward = staticmethod(mlp_gradient)
 
 
-class EagerMLP(torch.autograd.Function):  # type: ignore[misc]
-    """`MLP` outside torch.func, without its second step: binding names costs 20 µs a call."""
+class EagerMLP(_SingleLevelFunction):  # type: ignore[misc]
+    """`MLP` outside torch.func, the short way: one step (binding names for the second costs 20 µs a call),
+    and not by the `apply` that looks for transforms. Takes the gate-up kernel's plan first."""
 
     @staticmethod
-    def forward(ctx: Any, *inputs: Any) -> Tensor:
-        output = training.forward(*inputs)
+    def forward(ctx: Any, plan: Any, *inputs: Any) -> Tensor:
+        if plan is None:
+            output = training.forward(*inputs)
+        else:
+            output = training.planned_forward(plan, inputs[:7], inputs[9])
         setup_mlp(ctx, inputs, output)
         return output[0]
 
-    backward = staticmethod(mlp_gradient)
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor | None) -> Gradients:
+        return (None, *mlp_gradient(ctx, grad))
 
 
 def mlp(tensors: tuple[Any, ...], activation: str, rounding: str, keep: bool) -> Tensor:
@@ -203,9 +213,23 @@ def mlp(tensors: tuple[Any, ...], activation: str, rounding: str, keep: bool) ->
     is kept for backward, which then goes forward again."""
     arguments = (*tensors, activation, rounding, keep)
     if through_dispatcher(*tensors):
-        y, _, _, _ = torch.ops.rung.glu_mlp_training(*arguments)
-    elif transformed():
-        y, _, _, _ = MLP.apply(*arguments)
-    else:
-        y = EagerMLP.apply(*arguments)
-    return y
+        return torch.ops.rung.glu_mlp_training(*arguments)[0]
+    if transformed():
+        return MLP.apply(*arguments)[0]
+    x, gate_weight, up_weight, _, gate_bias, up_bias, _ = tensors
+    where = _where(tensors, activation, rounding, keep)
+    plan = plans.find(where)
+    if plan is None and x.numel() and gate_weight.numel():
+        plan = launching.plan(x, gate_weight, up_weight, gate_bias, up_bias, activation, rounding, keep)
+        plans.keep(where, plan)
+    return EagerMLP.apply(plan, *arguments)
+
+
+def planned_mlp(tensors: tuple[Any, ...], activation: str, rounding: str, keep: bool) -> Tensor | None:
+    """The same for plain tensors of which one like them has been here before, else None."""
+    plan = plans.find(_where(tensors, activation, rounding, keep))
+    return None if plan is None else EagerMLP.apply(plan, *tensors, activation, rounding, keep)
+
+
+def _where(tensors: tuple[Any, ...], activation: str, rounding: str, keep: bool) -> Hashable:
+    return "training", keep, forward.key(tensors, activation, rounding)

@@ -12,7 +12,7 @@ from rung.glu import autograd, forward, ops, plans, pointwise, reference
 from rung.glu.activations import Activation
 from rung.glu.checks import check_choice, check_glu, check_mlp
 from rung.glu.devices import why_no_kernel
-from rung.glu.modes import needs_grad, ordinary, through_dispatcher, transformed
+from rung.glu.modes import needs_grad, ordinary, plain, through_dispatcher, transformed
 from rung.glu.reference import Rounding
 
 __all__ = ["glu", "glu_mlp", "ops"]
@@ -65,10 +65,14 @@ def glu_mlp(
     what was expected.
     """
     tensors: tuple[Any, ...] = (x, gate_weight, up_weight, down_weight, gate_bias, up_bias, down_bias)
-    if ordinary(tensors[:4], tensors[4:]):
-        plan = plans.find(forward.key(tensors, activation, rounding))
-        if plan is not None:
-            return cast(torch.Tensor, plan.run(*tensors))
+    if plain(tensors[:4], tensors[4:]):
+        if needs_grad(*tensors):
+            y = autograd.planned_mlp(tensors, activation, rounding, not recompute)
+        else:
+            plan = plans.find(forward.key(tensors, activation, rounding))
+            y = None if plan is None else plan.run(*tensors)
+        if y is not None:
+            return cast(torch.Tensor, y)
     check_choice(activation, rounding)
     cast_to = _autocast_dtype(x)
     if cast_to is not None:

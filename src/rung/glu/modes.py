@@ -13,14 +13,18 @@ _PLAIN = _TENSORS | {type(None)}
 
 
 def ordinary(needed: tuple[Any, ...], biases: tuple[Any, ...] = ()) -> bool:
-    """Whether nothing but geometry decides how a call runs: plain tensors (biases may be None) where the
-    kernels run, no gradients, nothing that traces, transforms, casts or records."""
+    """Whether nothing but geometry decides how a call runs: `plain`, and no gradients."""
+    return plain(needed, biases) and not needs_grad(*needed, *biases)
+
+
+def plain(needed: tuple[Any, ...], biases: tuple[Any, ...] = ()) -> bool:
+    """Whether nothing but geometry and gradients decides how a call runs: plain tensors (biases may be None)
+    where the kernels run, nothing that traces, transforms, casts or records."""
     return (
         not torch.compiler.is_compiling()
         and _TENSORS.issuperset(map(type, needed))
         and _PLAIN.issuperset(map(type, biases))
         and (needed[0].is_cuda or INTERPRETED)
-        and not (torch.is_grad_enabled() and needs_grad(*needed, *biases))
         and not torch._C._is_any_autocast_enabled()
         and torch._C._functorch.peek_interpreter_stack() is None
         and not torch.autograd._profiler_enabled()

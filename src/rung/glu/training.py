@@ -11,12 +11,15 @@ from torch.nn import functional
 
 from rung.glu import hopper, plans, pointwise, rules
 from rung.glu.devices import chip, kind_of, why_no_kernel
+from rung.glu.gate_up import Plan as GateUpPlan
 from rung.glu.gate_up import gate_up
 from rung.glu.rules import Tile
 from rung.glu.views import device_index, vector_width
 
 if TYPE_CHECKING:
     from rung.glu.kernels.launch import Launch
+
+Kept = tuple[Tensor, Tensor, Tensor, Tensor]
 
 
 def forward(
@@ -30,11 +33,19 @@ def forward(
     activation: str,
     rounding: str,
     keep: bool,
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+) -> Kept:
     """(y, hidden, gate, up); the last three, [..., N] each, are empty unless `keep`."""
     hidden, gate, up = gate_up(x, gate_weight, up_weight, gate_bias, up_bias, activation, rounding, keep)
     y = functional.linear(hidden, down_weight, down_bias)
-    return y, hidden if keep else x.new_empty(0), gate, up
+    return (y, hidden, gate, up) if keep else (y, x.new_empty(0), x.new_empty(0), x.new_empty(0))
+
+
+def planned_forward(plan: GateUpPlan, tensors: tuple[Any, ...], keep: bool) -> Kept:
+    """The same with the gate-up kernel's plan at hand, of x, three weights, three biases or None."""
+    x, gate_weight, up_weight, down_weight, gate_bias, up_bias, down_bias = tensors
+    hidden, gate, up = plan.run(x, gate_weight, up_weight, gate_bias, up_bias)
+    y = functional.linear(hidden, down_weight, down_bias)
+    return (y, hidden, gate, up) if keep else (y, *(x.new_empty(0) for _ in range(3)))
 
 
 class Plan(NamedTuple):
