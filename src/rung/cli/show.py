@@ -67,10 +67,12 @@ def _page(laid_out: list[Exhibit], output: Path | None, first: str) -> dict[Path
     from rung.cli.output import working
     from rung.cli.parts import stem
     from rung.show.page import Scene, page
+    from rung.stores import is_remote, last_name
 
     with working("drawing"):
         html = page([Scene("Side by side", tuple(laid_out))])
-    return {output or Path(f"{stem(first)}.html"): html}
+    beside = last_name(first) if is_remote(first) else first
+    return {output or Path(f"{stem(beside)}.html"): html}
 
 
 def _drawn(laid_out: list[Exhibit], svg: Path | None, png: Path | None) -> dict[Path, str | bytes]:

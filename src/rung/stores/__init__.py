@@ -9,6 +9,6 @@ from __future__ import annotations
 from rung.stores.address import is_remote as is_remote
 from rung.stores.address import last_name as last_name
 from rung.stores.address import shown as shown
-from rung.stores.near import near as near
+from rung.stores.fetching import near as near
 
 __all__ = ["is_remote", "last_name", "near", "shown"]

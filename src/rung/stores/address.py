@@ -32,7 +32,7 @@ def scheme(url: str) -> str:
     if kind not in SCHEMES:
         known = ", ".join(f"{one}://" for one in SCHEMES)
         raise UsageError(f"{shown(url)} is no address that Rung knows: it takes {known}.")
-    if "@" in urlsplit(url).netloc:
+    if _USER.search(url):
         raise UsageError(f"{shown(url)} holds a password: leave it out, addresses end up in logs.")
     return kind
 

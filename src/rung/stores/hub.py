@@ -14,8 +14,8 @@ from typing import Any
 from urllib.parse import quote
 
 from rung.errors import MachineError, UsageError
+from rung.stores.fetching import Progress
 from rung.stores.libraries import client
-from rung.stores.near import Progress
 from rung.stores.place import Item, Known, Link
 from rung.stores.trouble import said
 

@@ -13,15 +13,17 @@ from urllib.parse import quote
 from rung import units
 from rung.errors import MachineError, UsageError
 from rung.stores.address import scheme
+from rung.stores.fetching import Far, Progress
 from rung.stores.libraries import client
-from rung.stores.near import Far, Progress
 from rung.stores.place import Item, Known, Link
 from rung.stores.trouble import said
 
 BLOCK = 1 << 20
 DAY_S = 86_400
+SIGNING = {"config_kwargs": {"signature_version": "s3v4"}}
+"""The client's default for links is version 2, which buckets made after June 2020 refuse."""
 
-CORS = "and Perfetto fetches it if the bucket lets https://ui.perfetto.dev (CORS)"
+CORS = "Perfetto fetches it if the bucket allows https://ui.perfetto.dev (CORS)"
 
 PUBLIC = {"gs": "https://storage.googleapis.com/", "gcs": "https://storage.googleapis.com/"}
 """Where an object can be had by everyone, if it is public."""
@@ -52,7 +54,7 @@ def _filesystem(url: str) -> tuple[Any, str]:
         client(kind)
         import fsspec
 
-        files = fsspec.filesystem(kind)
+        files = fsspec.filesystem(kind, **(SIGNING if kind == "s3" else {}))
     return files, files._strip_protocol(url)
 
 
@@ -122,6 +124,8 @@ class Objects:
 
             self._put(item, Callback(hooks={"progress": moved}))
             before += item.nbytes
+            if progress:
+                progress(before, total)
 
     def _put(self, item: Item, callback: Any) -> None:
         target = f"{self.root}/{item.name}"
@@ -156,9 +160,9 @@ class Objects:
             return Link(Path(path).as_uri(), False, "a file: rung show --perfetto opens it")
         with suppress(Exception):  # no key to sign with, or a store that cannot
             signed = self.files.sign(path, expiration=self.days * DAY_S)
-            return Link(signed, True, f"signed: works for {units.count(self.days, 'day')}, {CORS}", self.days)
+            return Link(signed, True, f"signed for {units.count(self.days, 'day')}; {CORS}", self.days)
         if kind in PUBLIC:
-            return Link(PUBLIC[kind] + quote(path), True, f"not signed: works if it is public, {CORS}")
+            return Link(PUBLIC[kind] + quote(path), True, f"not signed: works if it is public; {CORS}")
         return Link(None, False, "the store signs no link here")
 
 

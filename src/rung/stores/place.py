@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from rung.stores.near import Progress
+from rung.stores.fetching import Progress
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,8 +36,10 @@ def said(error: BaseException) -> str:
     status = getattr(response, "status_code", None)
     if isinstance(status, int):
         return f"{HINTS.get(status, 'it answered with an error')} ({status})"
+    if type(error).__name__ == "LocalTokenNotFoundError":
+        return HINTS[401]
     words = " ".join(str(error).split()) or type(error).__name__
-    return hidden(words[:200])
+    return hidden(words[:200].rstrip("."))
 
 
 def hidden(text: str) -> str:

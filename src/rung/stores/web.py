@@ -10,7 +10,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from rung.errors import UnreadableTraceError
 from rung.stores.address import shown
-from rung.stores.near import Far
+from rung.stores.fetching import Far
 from rung.stores.trouble import HINTS, hidden
 
 BLOCK = 1 << 20
@@ -73,6 +73,8 @@ def _get(url: str, headers: dict[str, str]) -> HTTPResponse:
         error.close()
         if error.code == 404:
             raise UnreadableTraceError(f"{shown(url)} does not exist (404).") from None
+        if 300 <= error.code < 400:  # urllib's own refusal
+            raise UnreadableTraceError(f"{shown(url)} leads out of the web; Rung does not follow.") from None
         reason = HINTS.get(error.code, "the server says no")
         raise UnreadableTraceError(f"{shown(url)} cannot be read: {reason} ({error.code}).") from None
     except URLError as error:

@@ -31,7 +31,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A regular file, opened anew for each way through it. `near` is where it lies if `path` is an address."""
+    """A regular file, opened anew for each way through it. `near` is where it lies if it is remote."""
 
     path: str
     progress: Progress | None = None

@@ -17,7 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-import xet
+import xet_store
 
 TOKEN = "hf_loopback_secret_token"
 USER = "ada"
@@ -37,7 +37,7 @@ class Hub(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.buckets: dict[str, Bucket] = {}
-        self.store = xet.Store()
+        self.store = xet_store.Store()
         self.requests: list[tuple[str, str, str]] = []
         self.broken: Callable[[str], bool] = lambda path: False
         threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
@@ -161,7 +161,7 @@ def _batch(ask: _Handler, body: bytes, name: str) -> None:
             "path": one["path"],
             "size": len(ask.server.store.files[one["xetHash"]]),
             "xetHash": one["xetHash"],
-            "mtime": xet.iso(one["mtime"]),
+            "mtime": xet_store.iso(one["mtime"]),
             "contentType": one.get("contentType"),
         }
     ask.json({"success": True, "failed": []})
