@@ -4,7 +4,6 @@ elsewhere."""
 from __future__ import annotations
 
 import random
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -314,22 +313,6 @@ def test_recompute_and_autocast() -> None:
     y.float().sum().backward()
     assert y.dtype == torch.bfloat16
     assert module.up_proj.weight.grad.dtype == torch.float32
-
-
-def test_autograds_thread_stays_known_to_python() -> None:
-    """Of three backwards the third finds what the second left in the thread's own storage."""
-    local, seen = threading.local(), []
-
-    def look(grad: Any) -> None:
-        seen.append((threading.get_ident(), hasattr(local, "here")))
-        local.here = True
-
-    x, g, u, d, *_ = (t if t is None else t.requires_grad_() for t in draw(100, 64, 96, torch.bfloat16))
-    for _ in range(3):
-        y = glu_mlp(x, g, u, d)
-        y.register_hook(look)
-        y.sum().backward()
-    assert seen[2][1] or seen[2][0] == threading.main_thread().ident
 
 
 def test_memory_of_a_training_step() -> None:

@@ -18,7 +18,6 @@ from torch.nn import functional
 from rung.glu import forward, plans, pointwise, reference, training
 from rung.glu import gate_up as launching
 from rung.glu.modes import through_dispatcher, traced, transformed
-from rung.glu.threads import stay_known
 from rung.glu.views import fold
 
 Gradients = tuple[Tensor | None, ...]
@@ -30,7 +29,6 @@ def setup_glu(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
 
 
 def glu_gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-    stay_known()
     gate, up = ctx.saved_tensors
     return (*differentiable_backward(grad, gate, up, ctx.activation), None)
 
@@ -66,7 +64,6 @@ def mlp_gradient(ctx: Any, grad: Tensor | None, *_: None) -> Gradients:
     """
     if grad is None:
         return (None,) * 10
-    stay_known()
     if not traced() and (torch.is_grad_enabled() or transformed()):
         return (*_differentiable_gradients(ctx, grad), None, None, None)
     x, gate_weight, up_weight, down_weight, *biases, _, hidden, gate, up = ctx.saved_tensors

@@ -9,7 +9,9 @@ from rung.names.decoded import Decoded
 
 _ACTIVATION = r"(?P<activation>gelu_tanh|gelu|silu|relu|sigmoid|identity)"
 _TILE = r"(?P<m>\d+)x(?P<n>\d+)x(?P<k>\d+)(_s(?P<stages>\d+))?"
-_GATE_UP = re.compile(rf"rung_gate_up(?P<tma>_tma|_hopper)?(_row|_sixteen)?_{_ACTIVATION}_{_TILE}(?P<saved>_saved)?")
+_GATE_UP = re.compile(
+    rf"rung_gate_up(?P<tma>_tma|_hopper)?(_row|_sixteen)?_{_ACTIVATION}_{_TILE}(?P<saved>_saved)?"
+)
 _DOWN_BACKWARD = re.compile(rf"rung_down_backward_hopper_{_ACTIVATION}_{_TILE}")
 _DOWN = re.compile(rf"rung_down(_row|_sixteen)?_{_TILE}")
 _GLU = re.compile(rf"rung_glu(?P<backward>_backward)?_{_ACTIVATION}")
