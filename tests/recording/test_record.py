@@ -12,7 +12,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from rung.errors import MachineError, UsageError  # noqa: E402
-from rung.recording import Settings, Skipped, make_work, record, record_work  # noqa: E402
+from rung.recording import Settings, Skipped, make_work, record, record_work, window  # noqa: E402
 from tracefile import files, load, spans, steps, within  # noqa: E402
 
 pytestmark = pytest.mark.torch
@@ -327,3 +327,30 @@ def test_skipped_variant_is_a_value_among_several_and_an_error_alone(tmp_path: P
 )
 def test_default_names(thing: Any, name: str) -> None:
     assert make_work(thing, (), {}).name == name
+
+
+@pytest.mark.parametrize(
+    ("schedule", "waits"),
+    [
+        # Steps: idle, warm-up, three kept: before the kept ones and after them.
+        ({}, [1, 4]),
+        ({"repeat": 2}, [1, 4, 6, 9]),
+        ({"wait": 0, "profiler_warmup": 0, "active": 2}, [1]),
+        ({"cold": True}, [2]),
+    ],
+)
+def test_no_work_of_other_steps_runs_into_the_window(
+    schedule: dict[str, Any], waits: list[int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The device has to be done with what was launched before, and with the last of what is kept."""
+    calls: list[None] = []
+    waited: list[int] = []
+    monkeypatch.setattr(window, "synchronize", lambda device: waited.append(len(calls) - 1))
+
+    def fn(x: torch.Tensor) -> torch.Tensor:
+        calls.append(None)
+        return x + 1
+
+    settings = Settings(warmup=0, out=tmp_path, **schedule)
+    record_work(make_work(fn, (torch.ones(2),), {}, name="work"), ["eager"], settings)
+    assert waited == waits
