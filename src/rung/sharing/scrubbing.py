@@ -59,8 +59,10 @@ class _Cleaner:
 
     def told(self) -> dict[str, int]:
         """The most frequent first."""
-        inside = {f"{kind} in a name": n for kind, n in self.names.found.items()}
-        return dict(Counter(self.removed | Counter(inside)).most_common())
+        told = Counter({f"{kind} in a name": n for kind, n in self.names.found.items()})
+        for what, n in self.removed.items():
+            told[self.names.masked(what)[0]] += n  # a key can be a path
+        return dict(told.most_common())
 
     def header(self, members: dict[str, Raw]) -> dict[str, Any]:
         kept = {key: msgspec.json.decode(value) for key, value in members.items() if key in HEADER}

@@ -22,9 +22,9 @@ _ENDING = (
 PATTERNS = (
     ("address", re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]*://[^\s\"'<>]+")),
     ("user", re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)*")),
-    ("path", re.compile(rf"(?:\b[A-Za-z]:[\\/]|\\\\)(?:{_PARTS}[\\/])*(?:{_PART})?")),
-    ("path", re.compile(rf"(?<![\w)\]}}>*/])(?:~\w*|\.\.?)?/(?:{_PARTS}/)*{_PART}/?")),
-    ("path", re.compile(rf"(?<![\w])[\w.@~+-]+(?:[/\\][\w.@~+-]+)*\.{_ENDING}\b(?:\(\d+\))?")),
+    ("path", re.compile(rf"(?:\b[A-Za-z]:[\\/]+|\\\\+)(?:{_PARTS}[\\/]+)*(?:{_PART})?")),
+    ("path", re.compile(rf"(?<![\w)\]}}>*/])(?:~\w*|\.\.?)?/+(?:{_PARTS}/+)*{_PART}/*")),
+    ("path", re.compile(rf"(?<![\w])[\w.@~+-]+(?:[/\\]+[\w.@~+-]+)*\.{_ENDING}\b(?:\(\d+\))?")),
     ("host", re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b")),
     ("host", re.compile(r"\b(?:[0-9A-Fa-f]{1,4}:){5,7}[0-9A-Fa-f]{1,4}\b")),
     (
@@ -39,6 +39,9 @@ PATTERNS = (
 _HOMES = re.compile(r"(?:/home|/Users|/users|\\Users|\\users|/scratch|/u)[/\\]+([^/\\\s\"']+)")
 _TENSORBOARD = re.compile(r"([^/\\]+?)_\d+\.\d+\.pt\.trace\.json")
 """What `tensorboard_trace_handler` calls a file: the host first."""
+
+SHORTEST = {"host": 2, "user": 3}
+"""Letters of a name: a user called `mm` would take its name from every matrix product."""
 
 _WHO = re.compile(r"(?i)^(host|hostname|host_name|node|nodename|user|username|user_name|login|owner)$")
 
@@ -61,7 +64,7 @@ class Sensitive:
     def clean(self, text: str) -> str:
         """The text with `<path>`, `<host>`, `<user>` in the place of each."""
         if text not in self._known:
-            self._known[text] = self._clean(text)
+            self._known[text] = self.masked(text)
         cleaned, found = self._known[text]
         self.found.update(found)
         return cleaned
@@ -72,7 +75,8 @@ class Sensitive:
             name = _word(word).sub(kind, name)
         return name
 
-    def _clean(self, text: str) -> tuple[str, Counter[str]]:
+    def masked(self, text: str) -> tuple[str, Counter[str]]:
+        """The same, and what was in it; nothing is counted."""
         found: Counter[str] = Counter()
         for kind, pattern in (*PATTERNS, *((kind, _word(word)) for kind, word in self.words)):
             text, times = pattern.subn(f"<{kind}>", text)
@@ -100,7 +104,9 @@ def sensitive(values: Iterable[Any], file_name: str = "", hide: Iterable[str] = 
     if named := _TENSORBOARD.search(file_name):
         words |= {("host", part) for part in (named[1], named[1].split(".")[0])}
     words |= set(_here())
-    kept = {(kind, word) for kind, word in words if len(word) > 2 and word.lower() not in NOBODY}
+    kept = {
+        (kind, word) for kind, word in words if len(word) >= SHORTEST[kind] and word.lower() not in NOBODY
+    }
     kept |= {("hidden", word) for word in hide if word}
     return Sensitive(tuple(sorted(kept, key=lambda one: (-len(one[1]), one))))
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+
+_OURS = re.compile(r"[\\|*_`\[\]]")
 
 
 def escaped(text: str) -> str:
     """On one line, with nothing that Markdown or HTML would take for its own; `**no**` is ours."""
     if text == "**no**":
         return text
-    for old, new in (("&", "&amp;"), ("<", "&lt;"), ("|", "\\|"), ("*", "\\*"), ("_", "\\_"), ("`", "\\`")):
+    for old, new in (("&", "&amp;"), ("<", "&lt;")):
         text = text.replace(old, new)
+    text = _OURS.sub(r"\\\g<0>", text)
     return " ".join(text.split())
 
 

@@ -27,9 +27,7 @@ class _Redirects(HTTPRedirectHandler):
     ) -> Request | None:
         kind = newurl.partition(":")[0].lower()
         if kind not in ("http", "https") or (req.type == "https" and kind == "http"):
-            raise UnreadableTraceError(
-                f"{shown(req.full_url)} leads to {kind}://, where Rung does not follow."
-            )
+            raise UnreadableTraceError(f"{shown(req.full_url)} leads to {kind}://; Rung does not follow.")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
