@@ -89,6 +89,10 @@ def test_every_verb_that_reads_takes_one_and_says_the_size_first(
     for verb in (["read", a, "--json"], ["why", a, "--json"], ["show", a, "--no-open", "--json"]):
         assert run(verb) == 0
     assert (tmp_path / "a.html").exists()
+    assert run(["guess", b, "-e", "kernels=2"]) == 0
+    assert run(["convert", a, "-o", "copy.json"]) == 0
+    assert len(read(tmp_path / "copy.json").kernels) == 2
+    assert len(Handler.asked) == 2
 
 
 def test_a_signature_stays_secret_and_a_query_does_not(web: str, capsys: pytest.CaptureFixture[str]) -> None:

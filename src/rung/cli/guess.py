@@ -53,9 +53,8 @@ def guess(
 
     Exit 0 if it holds, 1 if it does not or cannot be judged.
     """
-    from rung.cli.output import working
+    from rung.cli.loading import load
     from rung.errors import UsageError
-    from rung.trace import read
 
     if schema:
         _print_schema()
@@ -75,9 +74,8 @@ def guess(
         return
     if wanted is None and not _can_ask(trace, as_json):
         raise UsageError(f"what do you expect? For example: rung guess {trace} -e kernels=5 -e gemm=3")
-    with working(f"reading {trace}"):
-        known = read(trace)
-        base = read(baseline) if baseline is not None else None
+    known = load(trace)
+    base = load(baseline) if baseline is not None else None
     if wanted is None:
         wanted = _ask(region)
     if wanted is None:
@@ -119,13 +117,13 @@ def _ask(region: str | None) -> Guess | None:
 
 def _draft(trace: str, level: str, region: str | None, out: Path | None) -> None:
     """The draft goes to stdout; what became of a file, to stderr."""
+    from rung.cli.loading import load
     from rung.errors import UsageError
     from rung.insight.guessing.draft import draft
     from rung.insight.guessing.update import update
     from rung.show.plain import printable
-    from rung.trace import read
 
-    known = read(trace)
+    known = load(trace)
     if out is None:
         typer.echo(draft(known, level, region), nl=False)
         return
