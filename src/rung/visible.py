@@ -29,6 +29,12 @@ def printable(text: str) -> str:
     return text.translate(_SEEN)
 
 
+def shortened(text: str, most: int) -> str:
+    """`printable`, of so many letters; of a longer text its beginning, and how much more there is."""
+    more = len(text) - most
+    return printable(text) if more <= 0 else f"{printable(text[:most])}\u2026 ({more:,} more letters)"
+
+
 def printable_lines(text: str) -> str:
     """As `printable`, but of lines that are ours."""
     return text.translate(_SEEN_BUT_LINES)

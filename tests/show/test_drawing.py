@@ -15,7 +15,7 @@ from rung.insight.breakdown import breakdown
 from rung.insight.exhibit import Exhibit, exhibit
 from rung.insight.forward import forward
 from rung.show.drawing import picture as pictures
-from rung.show.drawing.bars import where_the_time_goes
+from rung.show.drawing.bars import side_by_side, where_the_time_goes
 from rung.show.drawing.lanes import lanes
 from rung.show.drawing.palette import resolved
 from rung.show.drawing.picture import picture, png
@@ -57,6 +57,20 @@ def test_kernels_are_as_wide_as_they_are_long(eager: Exhibit) -> None:
     times = [k.dur_ns for k in eager.forward.example.work]
     assert len(widths) == len(times) == 7
     assert widths[1] / widths[4] == pytest.approx(times[1] / times[4], rel=0.01)
+
+
+def test_of_work_too_short_to_tell_apart_the_first_is_drawn() -> None:
+    """5,000 kernels, each a sixth of a unit from the next: every third is drawn."""
+    forward_ = forward(read(*events(*[ran(GELU, "aten::gelu", dur=9)] * 5000)))
+    assert len(rects(lanes(["many"], [forward_]).svg, "piece")) == 1_667
+
+
+def test_a_long_label_leaves_room_for_the_bars(eager: Exhibit) -> None:
+    for made in (lanes(["x" * 250], [eager.forward]), side_by_side(["x" * 250], [eager.forward])):
+        root = ET.fromstring(made.svg)
+        assert all(float(r.get("width", "0")) > 0 for r in root.iter(f"{NS}rect"))
+        labels = [t.text for t in root.iter(f"{NS}text") if t.get("class") == "label"]
+        assert labels == ["x" * 34 + "\u2026"]
 
 
 def test_a_picture_stands_alone(eager: Exhibit, compiled: Exhibit) -> None:

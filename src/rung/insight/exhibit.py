@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rung.insight.breakdown import Breakdown, breakdown
-from rung.insight.ceilings import ceiling_of
-from rung.insight.forward import Forward, forward, instances, region_names
-from rung.insight.roofline import Roofline, roofline
+from rung.insight.findings import Case, examine
+from rung.insight.forward import Forward
+from rung.insight.roofline import Roofline
 from rung.insight.timeline import BUDGET, Timeline, timeline
 from rung.insight.tree import Tree, tree
-from rung.insight.why import Why, why
+from rung.insight.why import Why, concluded
 from rung.trace import Trace
 
 
@@ -19,7 +19,7 @@ class Exhibit:
     """All there is to show of a trace.
 
     `groups` are the forward's rows as they are listed: one by one, or, where there are many, alike ones
-    together, the dearest first. `group_of` tells which group a kernel (by its row in its table) belongs to;
+    together, the dearest first; `unlisted` rows are in none of them. `group_of` tells which group a kernel (by its row in its table) belongs to;
     `opens_ns` is where the typical instance lies on the timeline.
     """
 
@@ -32,6 +32,7 @@ class Exhibit:
     tree: Tree
     timeline: Timeline
     groups: tuple[tuple[int, ...], ...]
+    unlisted: tuple[int, ...]
     group_of: dict[int, int]
     opens_ns: tuple[int, int]
 
@@ -49,29 +50,34 @@ def exhibit(
     Raises:
         UsageError: the trace has no such step, or no region of that name (in that step).
     """
-    name = region_names(trace, step)[0] if region is None else region
-    told = forward(trace, name, step)
+    case = examine(trace, region, step)
+    told = case.forwards[0]
     drawn = timeline(trace, between, budget)
     example = told.example
     starts = example.start_ns - drawn.start_ns
     groups = _groups(told)
+    listed = groups[:LISTED]
     return Exhibit(
         label=label,
         trace=trace,
-        why=why(trace, region=region, step=step),
+        why=concluded(case),
         forward=told,
-        roofline=roofline(told, ceiling_of(trace)),
+        roofline=case.rooflines[0],
         breakdown=breakdown(told),
         tree=tree(example),
         timeline=drawn,
-        groups=groups,
-        group_of=_instances_of(groups, trace, told, name, step),
+        groups=listed,
+        unlisted=tuple(row for rows in groups[LISTED:] for row in rows),
+        group_of=_group_of(listed, case),
         opens_ns=(starts, starts + example.wall_ns),
     )
 
 
 MANY = 200
 """Above this many rows, alike ones are listed together."""
+
+LISTED = 1000
+"""Groups: about 700 kB of a page."""
 
 
 def _groups(told: Forward) -> tuple[tuple[int, ...], ...]:
@@ -84,14 +90,12 @@ def _groups(told: Forward) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(alike[key]) for key in sorted(alike, key=lambda key: -spent[key]))
 
 
-def _instances_of(
-    groups: tuple[tuple[int, ...], ...], trace: Trace, told: Forward, name: str, step: int | None
-) -> dict[int, int]:
+def _group_of(groups: tuple[tuple[int, ...], ...], case: Case) -> dict[int, int]:
     """Kernels of the instances that ran just what the forward lists."""
-    sequence = [row.name for row in told.rows]
     group_of_row = {row: number for number, rows in enumerate(groups) for row in rows}
-    found: dict[int, int] = {}
-    for one in instances(trace, name, step):
-        if [kernel.name for kernel in one.work] == sequence:
-            found.update((kernel, group_of_row[i]) for i, kernel in enumerate(one.work.rows.tolist()))
-    return found
+    return {
+        kernel: group_of_row[row]
+        for one in case.alike(case.forwards[0])
+        for row, kernel in enumerate(one.work.rows.tolist())
+        if row in group_of_row
+    }

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, overload
 
 from rung.insight.bound import Bound, Limit
-from rung.insight.findings import Finding, examine, findings, rules
+from rung.insight.findings import Case, Finding, examine, findings, rules
 from rung.insight.findings.cpu_side import launch_spacing_ns
 from rung.insight.forward import Forward, is_drawn
 from rung.insight.prospects import Prospects, prospects
@@ -161,9 +161,20 @@ def why(
     if other is not None and not are_ranks(trace, other):
         return regression(trace, other, region, step, only=only, ignore=ignore, min_share=min_share)
     case = examine(trace, region, step, () if other is None else (other,))
+    return concluded(case, only=only, ignore=ignore, min_share=min_share)
+
+
+def concluded(
+    case: Case, *, only: Collection[str] = (), ignore: Collection[str] = (), min_share: float = 0.0
+) -> Why:
+    """What is said of a case that was examined.
+
+    Raises:
+        UsageError: there is no such finding.
+    """
     return Why(
-        path=trace.path,
-        cautions=tuple(_cautions(trace)),
+        path=case.trace.path,
+        cautions=tuple(_cautions(case.trace)),
         regions=tuple(map(_verdict, case.forwards, case.bounds, case.rooflines)),
         findings=findings(case, only=only, ignore=ignore, min_share=min_share),
     )

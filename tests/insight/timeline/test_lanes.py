@@ -74,9 +74,34 @@ def test_a_budget_keeps_the_longest_and_counts_the_rest() -> None:
     """Of 9 spans the five longest: fwd 60, linear 20, gemm 20 with its launch, mm 12. A launch counts as long
     as its kernel."""
     drawn = timeline(small(), budget=5)
-    assert (drawn.shown, drawn.total, drawn.shortest_ns) == (5, 9, 12_000)
+    assert (drawn.shown, drawn.total, drawn.left_out_ns) == (5, 9, 10_000)
     kept = {name for _, spans in named(drawn) for name, _, _ in spans}
     assert kept == {"fwd", "aten::linear", "gemm", "cudaLaunchKernel", "aten::mm"}
+
+
+def test_a_budget_keeps_both_sides() -> None:
+    """Every op is longer than any kernel: still half of what is drawn is device work. One region is the whole."""
+    trace = read(
+        *(
+            one
+            for i in range(20)
+            for one in (
+                op("aten::mm", 10 * i, 9),
+                launch(10 * i + 1, 1, i + 1),
+                kernel("k", 10 * i + 3, 2, i + 1),
+            )
+        )
+    )
+    drawn = timeline(trace, budget=20)
+    assert [len(lane) for lane in drawn.lanes if lane.kind == "gpu"] == [5]  # with five launches
+    assert (drawn.shown, drawn.total, drawn.left_out_ns) == (20, 61, 9_000)
+
+
+def test_long_names_use_the_budget_up() -> None:
+    """Each name of 320 letters counts as ten spans more; the region, which is the whole trace, as itself."""
+    trace = read(*(op(f"{i:0320}", 10 * i, 9) for i in range(20)))
+    assert timeline(trace, budget=60).shown == 1 + 5
+    assert timeline(trace, budget=221).shown == 1 + 20
 
 
 class TestBreakdown:

@@ -104,6 +104,21 @@ class TestHostileNames:
         assert "\u202e" not in text and "\x1b" not in text
         assert "\\u202egnp.exe" in "".join(Page(text).words)
 
+    @pytest.mark.parametrize("said", ["x", 5, ["x"], {"versions": "x"}, {"versions": {"torch": ["<b>"]}}])
+    def test_what_a_trace_says_of_its_making_may_be_anything(self, said: object) -> None:
+        parsed = Page(made(read(*events(ran(GELU, "aten::gelu")), rung=said)))
+        assert parsed.open == []
+        assert "<b>" not in "".join(parsed.inside.values())
+
+    def test_a_long_name_is_cut_where_it_would_hide_the_rest(self) -> None:
+        """10 kB stand whole in the timeline's data alone."""
+        long = "k" * 10_000
+        rows = [annotation(long, 0, 50), op(long, 1, 8), launch(2, 1, 1), kernel(long, 5, 9, 1)]
+        parsed = Page(made(read(*rows)))
+        assert max(len(word) for word in parsed.words) < 2_000
+        assert any("\u2026 (9,840 more letters)" in word for word in parsed.words)
+        assert long in json.loads(parsed.inside["script application/json"])[0]["names"]
+
     def test_side_by_side_as_well(self) -> None:
         parsed = Page(made(hostile(), hostile()))
         assert parsed.open == []
@@ -148,6 +163,28 @@ class TestSays:
     def test_what_is_not_whole_is_said(self) -> None:
         parsed = Page(made(read(*events(ran(GELU, "aten::gelu"))[:-1])))
         assert any("launch" in word for word in parsed.words)
+
+    @pytest.mark.parametrize("levels", [39, 500, 1400])
+    def test_a_deep_tree_ends_and_says_so(self, levels: int) -> None:
+        """However deep, the page is made; lines too deep for it are counted."""
+        nested = [op(f"aten::level{i}", i, 2 * (levels - i) + 10) for i in range(levels)]
+        at = levels + 1
+        parsed = Page(made(read(*nested, launch(at, 1, 1), kernel("k", at + 1, 2, 1))))
+        said = [word for word in parsed.words if "too deep for this page" in word]
+        # below the 40th level: the remaining ops, and the kernel
+        assert said == (
+            [f"{levels - 40 + 1} more lines inside, too deep for this page: rung read --all lists them."]
+            if levels > 40
+            else []
+        )
+
+    def test_kernels_beyond_a_thousand_are_counted(self) -> None:
+        many = [ran(f"kernel_{i}", "aten::mm", dur=2 + (i == 1007)) for i in range(1010)]
+        parsed = Page(made(read(*events(*many))))
+        rows = [a for t, a in parsed.tags if t == "tr" and "data-row" in a]
+        assert len(rows) == 1000
+        assert "kernel_1007" in {a.get("title") for t, a in parsed.tags if t == "td"}  # the longest
+        assert any("and 10 more kernels, 20.0 \u00b5s together" in word for word in parsed.words)
 
     def test_many_kernels_are_listed_by_kind(self) -> None:
         """300 kernels of two names: two rows, each with how often it ran."""
@@ -201,4 +238,6 @@ class TestNumbers:
     def test_a_reduced_timeline_says_so(self) -> None:
         laid_out = exhibit(read_file(h200("06_llama_eager")), "llama", budget=1000)
         words = "".join(Page(page([Scene("", (laid_out,))])).words)
-        assert "the timeline shows 1,000 of 6,268 spans: those shorter than" in words
+        shown = laid_out.timeline.shown
+        assert 500 < shown < 1000  # names count as well
+        assert f"the timeline shows {shown:,} of 6,268 spans, the longest ones: none left out is" in words

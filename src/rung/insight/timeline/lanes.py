@@ -17,7 +17,7 @@ from rung.trace.tables import Ints
 LaneKind = Literal["annotation", "cpu", "gpu"]
 
 BUDGET = 60_000
-"""Spans. A page of as many weighs about 2 MB."""
+"""Spans, or letters of names in their stead. A page of as many weighs about 2 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +45,15 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """A stretch of a trace. `total` spans lie in it; where that is more than are shown, those shorter than
-    `shortest_ns` are left out."""
+    """A stretch of a trace. `total` spans lie in it; where that is more than are shown, none of those left
+    out is longer than `left_out_ns`."""
 
     start_ns: int
     dur_ns: int
     names: tuple[str, ...]
     lanes: tuple[Lane, ...]
     total: int
-    shortest_ns: int
+    left_out_ns: int
 
     @property
     def shown(self) -> int:
@@ -64,7 +64,7 @@ def timeline(trace: Trace, between: tuple[int, int] | None = None, budget: int =
     """The lanes of a trace, or of a stretch of it (ns since its first event)."""
     start, end = between or (0, trace.span_ns)
     spans = gather(trace, start, end)
-    kept, shortest = longest(spans, budget)
+    kept, left_out = longest(spans, budget)
     chosen = spans.take(kept)
     names = {name: i for i, name in enumerate(dict.fromkeys(chosen.name))}
     order = _by_lane(chosen)
@@ -73,7 +73,7 @@ def timeline(trace: Trace, between: tuple[int, int] | None = None, budget: int =
     launched_by = chosen.positions_of_launches()
     link = np.where(launched_by >= 0, number[launched_by], -1)
     lanes = tuple(_lane(chosen, rows, names, link, start) for rows in _lanes(chosen, order))
-    return Timeline(start, end - start, tuple(names), lanes, len(spans.name), shortest)
+    return Timeline(start, end - start, tuple(names), lanes, len(spans.name), left_out)
 
 
 def _by_lane(spans: Gathered) -> Ints:

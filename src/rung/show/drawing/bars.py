@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rung import units
 from rung.insight.breakdown import Breakdown
 from rung.insight.forward import Forward
-from rung.show.drawing.svg import Drawing, element, room_for, text, titled
+from rung.show.drawing.svg import Drawing, element, label, room_for, text, titled
 
 WIDTH = 900.0
 LABELS = 110.0
@@ -28,8 +28,8 @@ def where_the_time_goes(found: Breakdown, region: str) -> Drawing:
         if width > 7.5 * len(f"{kind} {units.percent(ns / whole)}"):
             drawn.append(text(f"{kind} {units.percent(ns / whole)}", x + 8, 19, class_=f"on-kind on-{kind}"))
         x += width
-    label = f"Where the {units.duration(found.wall_ns)} of {region} go"
-    return Drawing(tuple(drawn), WIDTH, 28, label)
+    title = f"Where the {units.duration(found.wall_ns)} of {region} go"
+    return Drawing(tuple(drawn), WIDTH, 28, title)
 
 
 def side_by_side(labels: Sequence[str], forwards: Sequence[Forward]) -> Drawing:
@@ -38,8 +38,8 @@ def side_by_side(labels: Sequence[str], forwards: Sequence[Forward]) -> Drawing:
     longest = max((ns for pair in measured for ns in pair), default=0) or 1
     left = room_for(labels, LABELS)
     drawn, y = [], 0.0
-    for label, (gpu, cpu) in zip(labels, measured, strict=True):
-        drawn.append(text(label, 0, y + 22, class_="label"))
+    for variant, (gpu, cpu) in zip(labels, measured, strict=True):
+        drawn.append(label(variant, left, y + 22))
         for what, ns, row in (("GPU", gpu, 0), ("CPU", cpu, 1)):
             top = y + row * LINE / 2 + 3
             width = ns / longest * (WIDTH - left - 110)

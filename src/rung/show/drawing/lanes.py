@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rung import names, units
 from rung.insight.forward import Forward
-from rung.show.drawing.svg import Drawing, element, room_for, text, titled
+from rung.show.drawing.svg import Drawing, element, label, room_for, text, titled
 from rung.show.drawing.ticks import round_steps
 from rung.trace import Kernel
 
@@ -23,9 +23,9 @@ def lanes(labels: Sequence[str], forwards: Sequence[Forward]) -> Drawing:
     left = room_for(labels, LABELS)
     scale = (WIDTH - left - 2) / longest
     drawn = [_axis(longest, left, scale, LANE * len(labels))]
-    for row, (label, forward, (start, _)) in enumerate(zip(labels, forwards, spans, strict=True)):
-        drawn.append(text(label, 0, row * LANE + 21, class_="label"))
-        drawn += [_box(kernel, start, left, scale, row) for kernel in forward.example.work]
+    for row, (variant, forward, (start, _)) in enumerate(zip(labels, forwards, spans, strict=True)):
+        drawn.append(label(variant, left, row * LANE + 21))
+        drawn += [_box(kernel, start, left, scale, row) for kernel in _seen(forward, scale)]
     return Drawing(
         tuple(drawn), WIDTH, LANE * len(labels) + AXIS, f"GPU work of {units.listing(list(labels))}"
     )
@@ -34,6 +34,16 @@ def lanes(labels: Sequence[str], forwards: Sequence[Forward]) -> Drawing:
 def _span(forward: Forward) -> tuple[int, int]:
     work = forward.example.work
     return min((k.start_ns for k in work), default=0), max((k.end_ns for k in work), default=0)
+
+
+def _seen(forward: Forward, scale: float) -> Iterator[Kernel]:
+    """What can be told apart: of pieces of work that share a third of a unit, the first."""
+    reached: dict[int | str | None, float] = {}
+    for kernel in forward.example.work:
+        end = kernel.end_ns * scale
+        if end - reached.get(kernel.stream, -1.0) > 1 / 3:
+            reached[kernel.stream] = end
+            yield kernel
 
 
 def _box(kernel: Kernel, start: int, left: float, scale: float, row: int) -> str:

@@ -6,7 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 
-from rung.visible import printable
+from rung.visible import shortened
+
+WORDS, TOLD = 120, 600
+"""Letters of a text that is drawn, and of one that is told."""
 
 
 def element(tag: str, inner: Iterable[str] | str = (), **attributes: object) -> str:
@@ -22,12 +25,12 @@ def element(tag: str, inner: Iterable[str] | str = (), **attributes: object) -> 
 
 
 def text(words: str, x: float, y: float, **attributes: object) -> str:
-    return element("text", escape(printable(words)), x=x, y=y, **attributes)
+    return element("text", escape(shortened(words, WORDS)), x=x, y=y, **attributes)
 
 
 def titled(words: str) -> str:
     """What a pointer that rests on the element is told."""
-    return element("title", escape(printable(words)))
+    return element("title", escape(shortened(words, TOLD)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ class Drawing:
             "xmlns": "http://www.w3.org/2000/svg",
             "viewBox": " ".join(map(_number, (self.left, 0, self.width, self.height))),
             "role": "img",
-            "aria_label": printable(self.label),
+            "aria_label": shortened(self.label, TOLD),
         }
 
 
@@ -63,6 +66,16 @@ def _number(value: object) -> str:
     return f"{value:.1f}".removesuffix(".0") if isinstance(value, float) else str(value)
 
 
-def room_for(labels: Iterable[str], least: float) -> float:
-    """How wide a column of labels is, in the bold 13 px of the style sheet."""
-    return max([least, *(8.0 * len(label) + 14 for label in labels)])
+LETTER = 8.0
+"""Units that a letter of the bold 13 px of the style sheet takes at most, but for a W."""
+
+
+def room_for(labels: Iterable[str], least: float, most: float = 300.0) -> float:
+    """How wide a column of labels is."""
+    return min(most, max([least, *(LETTER * len(label) + 14 for label in labels)]))
+
+
+def label(words: str, room: float, y: float) -> str:
+    """A text at the left, cut to its column."""
+    fits = int((room - 14) / LETTER)
+    return text(words if len(words) <= fits else f"{words[: fits - 1]}\u2026", 0, y, class_="label")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Sequence
+from functools import partial
 from importlib.resources import files
 
 import msgspec
@@ -21,10 +22,13 @@ from rung.show.drawing.palette import KINDS
 from rung.show.page.scenes import Scene, comparisons
 from rung.show.page.sections import sections
 from rung.show.page.times import times
-from rung.visible import printable
+from rung.visible import shortened
 
 _ASSETS = files("rung.show.page") / "assets"
 SCRIPTS = ("dom", "units", "lanes", "painting", "view", "details", "timeline", "table", "tabs", "main")
+
+NAME, SENTENCE = 160, 1000
+"""Letters of a name in a table or a tree, and of a sentence that may hold names. The timeline has all of them."""
 
 
 def page(scenes: Sequence[Scene], title: str | None = None, lesson: str = "") -> str:
@@ -69,7 +73,8 @@ def _environment() -> Environment:
         "duration": units.duration,
         "percent": units.percent,
         "size": units.size,
-        "plain": printable,
+        "plain": partial(shortened, most=SENTENCE),
+        "name": partial(shortened, most=NAME),
     }
     return made
 

@@ -45,12 +45,13 @@ class KernelRow:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A node of the chain tree."""
+    """A node of the chain tree; `hidden` lines lie deeper than the page goes."""
 
     words: str
     duration: str
     kernels: tuple[tuple[str, str, str], ...]
     branches: tuple[Branch, ...]
+    hidden: int
     launchless: str
 
 
@@ -66,6 +67,7 @@ class Section:
     time_legend: tuple[tuple[str, str], ...]
     findings: tuple[dict[str, Any], ...]
     kernels: tuple[KernelRow, ...]
+    unlisted: str
     gathered: bool
     roofline: Markup | None
     ceiling: str
@@ -94,6 +96,7 @@ def _section(one: Exhibit) -> Section:
         time_legend=tuple(_legend(one)),
         findings=tuple(map(_finding, (*one.why.costs, *one.why.notes))),
         kernels=tuple(_row(n, one, rows) for n, rows in enumerate(one.groups, 1)),
+        unlisted=_unlisted(one),
         gathered=any(len(rows) > 1 for rows in one.groups),
         roofline=Markup(drawn.svg) if drawn else None,
         ceiling=f"{ceiling.device}: {ceiling.source}" if ceiling else "",
@@ -105,9 +108,10 @@ def _section(one: Exhibit) -> Section:
 
 def _facts(one: Exhibit) -> Iterator[tuple[str, str]]:
     trace, forward = one.trace, one.forward
-    made = trace.header.get("rung") or {}
+    made = trace.header.get("rung")
+    versions = made.get("versions") if isinstance(made, dict) else None
     yield "device", trace.device or ("none: ops stand in for kernels" if trace.stand_in else "not named")
-    if isinstance(versions := made.get("versions"), dict) and versions.get("torch"):
+    if isinstance(versions, dict) and versions.get("torch"):
         yield "torch", str(versions["torch"])
     if trace.rank is not None:
         yield "rank", str(trace.rank)
@@ -134,10 +138,9 @@ def _cautions(one: Exhibit) -> Iterator[str]:
         yield f"{warning.code} x{warning.count}: {warning.message}"
     shown, total = one.timeline.shown, one.timeline.total
     if shown < total:
-        shortest = units.duration(one.timeline.shortest_ns)
         yield (
-            f"the timeline shows {shown:,} of {total:,} spans: those shorter than {shortest} are left out. "
-            "A stretch of the trace is shown whole with --between."
+            f"the timeline shows {shown:,} of {total:,} spans, the longest ones: none left out is longer than "
+            f"{units.duration(one.timeline.left_out_ns)}. --between shows a stretch of the trace whole."
         )
 
 
@@ -205,8 +208,20 @@ def _row(number: int, one: Exhibit, rows: Sequence[int]) -> KernelRow:
     )
 
 
+def _unlisted(one: Exhibit) -> str:
+    if not one.unlisted:
+        return ""
+    spent = units.duration(sum(one.forward.rows[i].dur_ns.median for i in one.unlisted))
+    return (
+        f"and {units.count(len(one.unlisted), 'more kernel')}, {spent} together: rung read --all lists them."
+    )
+
+
 MOST = 1500
 """Lines of the chain tree: about 300 kB of page."""
+
+DEEPEST = 40
+"""Levels of the chain tree: a template includes itself once a level, and a reader is lost long before."""
 
 
 def _fitting(nodes: Sequence[Node]) -> list[Node]:
@@ -221,16 +236,24 @@ def _fitting(nodes: Sequence[Node]) -> list[Node]:
 
 
 def _lines(node: Node) -> int:
-    return 1 + len(node.kernels) + sum(map(_lines, node.children))
+    """Its own, its kernels' and those of all inside it, however deep."""
+    waiting, lines = [node], 0
+    while waiting:
+        one = waiting.pop()
+        lines += 1 + len(one.kernels)
+        waiting += one.children
+    return lines
 
 
-def _branch(node: Node) -> Branch:
+def _branch(node: Node, level: int = 1) -> Branch:
+    whole = level < DEEPEST
     times = f" x{node.times}" if node.times > 1 else ""
     return Branch(
         words=f"{node.name}{times}",
         duration=units.duration(node.dur_ns),
         kernels=tuple(map(_leaf, node.kernels)),
-        branches=tuple(map(_branch, node.children)),
+        branches=tuple(_branch(child, level + 1) for child in node.children) if whole else (),
+        hidden=0 if whole else _lines(node) - 1 - len(node.kernels),
         launchless=_launchless(node),
     )
 
