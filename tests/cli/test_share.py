@@ -119,7 +119,9 @@ def test_names_that_become_one_stay_two(tmp_path: Path, shelf: Path) -> None:
     assert lying(shelf) == ["1-host_7.1.pt.trace.json", "host_7.1.pt.trace.json"]
 
 
-@pytest.mark.parametrize(("answer", "left"), [("y\n", ["a.json"]), ("n\n", ["a.json", "old.json"])])
+@pytest.mark.parametrize(
+    ("answer", "left"), [("y\n", ["a.json", "b/a.json.gz"]), ("n\n", ["a.json", "b/a.json.gz", "old.json"])]
+)
 def test_deleting_is_asked_at_a_terminal(
     traces: Path,
     shelf: Path,
@@ -132,7 +134,7 @@ def test_deleting_is_asked_at_a_terminal(
     write(shelf / "old.json", *CHAIN)
     monkeypatch.setattr("rung.cli.streams.is_asked", lambda: True)
     monkeypatch.setattr(sys, "stdin", io.StringIO(answer))
-    code = run("share", traces / "a.json", "--to", shelf.as_uri(), "--delete")
+    code = run("share", traces, "--to", shelf.as_uri(), "--delete")
     assert code == (0 if answer == "y\n" else 130)
     assert "delete 1 file at" in capsys.readouterr().err
     assert lying(shelf) == left
@@ -151,6 +153,8 @@ def test_deleting_is_asked_at_a_terminal(
         (["{traces}", "--to", "file:///x", "--days", "8"], 2, "--days takes 1 to 7"),
         (["{traces}", "--to", "file:///x", "--hide", "me"], 2, "--hide goes with --scrub"),
         (["{traces}", "--to", "file:///x", "--json", "--markdown"], 2, "give one of them"),
+        (["{traces}", "--to", "file:///x", "--private"], 2, "--private is about a new bucket on the Hub"),
+        (["{traces}/a.json", "--to", "file:///x", "--delete"], 2, "share a folder"),
         (["{traces}/notes.json", "--to", "file:///x"], 3, "holds no trace events"),
         (["{traces}/none.json", "--to", "file:///x"], 3, "none.json does not exist"),
         (["{traces}/empty", "--to", "file:///x"], 2, "has no traces in it"),

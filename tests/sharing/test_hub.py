@@ -102,6 +102,15 @@ def test_an_old_private_bucket_is_asked_not_believed(
     assert artifacts(rung("share", traces, "-b", "shelf", "--json", **env))["eager.json"]["perfetto"] is None
 
 
+def test_a_public_bucket_is_not_taken_for_a_private_one(
+    rung: Any, traces: Path, hub: Hub, env: dict[str, str]
+) -> None:
+    hub.buckets["ada/shelf"] = Bucket(private=False)
+    done = rung("share", traces, "-b", "shelf", "--private", "--yes", **env)
+    assert done.returncode == 2 and "is there, and public" in done.stderr
+    assert not hub.buckets["ada/shelf"].files
+
+
 def test_delete_takes_away_what_is_not_here_and_nothing_else(
     rung: Any, traces: Path, hub: Hub, env: dict[str, str]
 ) -> None:

@@ -2,36 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rung.cli.progress import Progress
     from rung.trace import Trace
 
 
 def load(path: str, *, no_cache: bool = False, salvage: bool = False, no_stacks: bool = False) -> Trace:
     """Read a trace, with a bar on stderr where that takes long; of one far away the size is said first."""
-    from rung.cli.progress import reading
-    from rung.stores import is_remote
     from rung.trace import read
 
-    if is_remote(path):
-        _fetch(path)
-    with reading(path) as progress:
+    with telling(path) as progress:
         return read(path, cache=not no_cache, salvage=salvage, stacks=not no_stacks, progress=progress)
 
 
-def _fetch(url: str) -> None:
+@contextmanager
+def telling(path: str) -> Iterator[Progress | None]:
+    """What `rung.trace.read` wants as its `progress`: draws a bar, and says the size of what is far away."""
     from rung import units
     from rung.cli.output import stderr
     from rung.cli.progress import reading
     from rung.show.plain import plain
-    from rung.stores import near, shown
+    from rung.stores import is_remote, shown
 
-    def told(nbytes: int | None) -> None:
-        stderr().print(plain(f"{shown(url)}: {units.size(nbytes) if nbytes is not None else 'size unknown'}"))
+    with reading(shown(path)) as drawn:
 
-    with reading(shown(url)) as progress:
-        near(url, progress, told)
+        def progress(done: int, total: int) -> None:
+            if done == 0:
+                stderr().print(plain(f"{shown(path)}: {units.size(total) if total else 'size unknown'}"))
+            elif drawn:
+                drawn(done, total)
+
+        yield progress if is_remote(path) else drawn
 
 
 def stretch(between: str | None) -> tuple[int, int] | None:

@@ -58,12 +58,13 @@ def read(
 
 
 def _header(path: str, json: bool) -> None:
-    from rung.cli.output import print_json, stdout, working
+    from rung.cli.loading import telling
+    from rung.cli.output import print_json, stdout
     from rung.show import header as shown
     from rung.trace import read_header
 
-    with working(f"reading {path}"):
-        found, whole = read_header(path)
+    with telling(path) as progress:
+        found, whole = read_header(path, progress)
     if json:
         print_json(shown.as_json(path, found, whole))
     else:

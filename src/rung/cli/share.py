@@ -52,15 +52,18 @@ def share(
     from rung.errors import UsageError
     from rung.sharing import planned, shared, traces_in
     from rung.show import shared as shown
+    from rung.show.plain import plain
     from rung.stores.places import store
 
     if json and markdown:
         raise UsageError("--json and --markdown are two ways to print: give one of them.")
     if hide and not scrub:
         raise UsageError("--hide goes with --scrub.")
+    if delete and not path.is_dir():
+        raise UsageError("--delete takes away what is not in the folder: share a folder.")
     traces, others = traces_in(path)
     if others:
-        stderr().print(f"left out, for they are no traces: {', '.join(others)}")
+        stderr().print(plain(f"left out, for they are no traces: {_some(others)}"))
     where = store(bucket, namespace, to, private=private, days=days)
     with TemporaryDirectory(prefix="rung-") as folder:
         removed: Counter[str] = Counter()
@@ -154,7 +157,10 @@ def _deleted(where: Store, plan: Plan, yes: bool) -> list[str]:
     from rung.cli.streams import agreed
 
     if plan.gone:
-        names = ", ".join(plan.gone[:5]) + (", ..." if len(plan.gone) > 5 else "")
-        agreed(f"delete {units.count(len(plan.gone), 'file')} at {where.url}: {names}", yes)
+        agreed(f"delete {units.count(len(plan.gone), 'file')} at {where.url}: {_some(plan.gone)}", yes)
         where.delete(plan.gone)
     return list(plan.gone)
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")

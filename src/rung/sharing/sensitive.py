@@ -48,9 +48,10 @@ _WHO = re.compile(r"(?i)^(host|hostname|host_name|node|nodename|user|username|us
 NOBODY = frozenset({
     "root", "user", "users", "admin", "ubuntu", "runner", "home", "shared", "public", "data", "default",
     "python", "main", "localhost", "localdomain", "docker", "vscode", "jovyan", "gpu", "cpu", "cuda",
-    "device", "node", "host", "worker",
+    "device", "node", "host", "worker", "torch", "triton", "aten", "model", "models", "train", "test", "work",
+    "app", "workspace", "code", "project", "projects", "build", "opt", "ray", "slurm", "conda",
 })  # fmt: skip
-"""Names that tell nothing of anybody."""
+"""Names that tell nothing of anybody, or are words of every trace."""
 
 
 @dataclass(frozen=True)

@@ -34,34 +34,32 @@ class Far:
 _fetched: dict[str, Path] = {}
 
 
-def near(
-    url: str, progress: Progress | None = None, told: Callable[[int | None], None] | None = None
-) -> Path:
-    """The file as one here; fetched once in a process, deleted when that ends.
+def near(url: str, progress: Progress | None = None, *, anew: bool = False) -> Path:
+    """The file as one here; what was fetched before is not fetched again, unless `anew`. It is deleted when
+    the process ends.
 
-    `told` hears how many bytes it has (None: the server does not say) before the first is fetched,
-    `progress(done, total)` how many have come.
+    `progress(done, total)` is first told of 0 bytes done; of 0 in all where the server does not say.
 
     Raises:
         UnreadableTraceError: it is not there, not open to us, larger than 8 GB, or the connection broke.
         UsageError: it is no address that Rung knows.
         MachineError: the library for such addresses is not installed.
     """
-    if url not in _fetched:
-        found = _local(url) if scheme(url) == "file" else _fetch(url, progress, told)
+    if scheme(url) == "file":
+        return Path(url2pathname(urlsplit(url).path))
+    if anew or url not in _fetched:
+        found, before = _fetch(url, progress), _fetched.get(url)
         _fetched[url] = _fetched[shown(url)] = found
+        if before is not None:
+            before.unlink(missing_ok=True)
     return _fetched[url]
 
 
-def _local(url: str) -> Path:
-    return Path(url2pathname(urlsplit(url).path))
-
-
-def _fetch(url: str, progress: Progress | None, told: Callable[[int | None], None] | None) -> Path:
+def _fetch(url: str, progress: Progress | None) -> Path:
     try:
         far = _opened(url)
-        if told:
-            told(far.nbytes)
+        if progress:
+            progress(0, far.nbytes or 0)
         _check_size(url, far.nbytes or 0)
         return _written(url, far, progress)
     except RungError:

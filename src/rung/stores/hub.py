@@ -68,14 +68,22 @@ class Bucket:
         return "you and who you let in" if self.private else "everyone"
 
     def exists(self) -> bool:
-        """Whether there is such a bucket; asks it too whether it is private."""
+        """Whether there is such a bucket; asks it too whether it is private.
+
+        Raises:
+            UsageError: a private one is wanted, and it is public.
+            MachineError: the Hub cannot be reached, or says no.
+        """
         from huggingface_hub.errors import BucketNotFoundError
 
         with _told(self.url):
             try:
-                self.private = self.api.bucket_info(self.id).private
+                private = self.api.bucket_info(self.id).private
             except BucketNotFoundError:
                 return False
+        if self.private and not private:
+            raise UsageError(f"{self.url} is there, and public: take another name, or leave --private out.")
+        self.private = private
         return True
 
     def create(self) -> None:

@@ -34,6 +34,8 @@ def store(
         raise UsageError(f"{to} is no address; one is s3://bucket/folder, or file:///folder.")
     if (kind := scheme(to)) == "hf":
         return Bucket.at(to, private)
+    if private:
+        raise UsageError("--private is about a new bucket on the Hub.")
     if kind in ("http", "https"):
         raise UsageError(
             f"nothing can be put at {kind}://: --to takes hf://, s3://, gs://, az:// and file://."

@@ -15,7 +15,7 @@ from rung.trace.document import decode
 from rung.trace.model import Header
 from rung.trace.pieces import OPENING, header_before
 from rung.trace.source import Source
-from rung.trace.stream import Stream, open_source
+from rung.trace.stream import Progress, Stream, open_source
 
 TAIL = 1 << 20
 """Bytes at the end of a file in which the members behind its events are looked for."""
@@ -24,7 +24,7 @@ _MEMBERS = msgspec.json.Decoder(dict[str, Raw])
 _CLOSING = re.compile(rb"[}\[]\s*\]")
 
 
-def read_header(path: str | os.PathLike[str]) -> tuple[Header, bool]:
+def read_header(path: str | os.PathLike[str], progress: Progress | None = None) -> tuple[Header, bool]:
     """The top-level members, and whether they are all.
 
     Of a big gzip file only the beginning is inflated if there are members before the events: those behind
@@ -33,7 +33,7 @@ def read_header(path: str | os.PathLike[str]) -> tuple[Header, bool]:
     Raises:
         UnreadableTraceError: as `read` does.
     """
-    source = open_source(path)
+    source = open_source(path, progress, anew=True)
     try:
         found = _around(source)
     except msgspec.DecodeError:

@@ -25,13 +25,14 @@ def read(
     that two processes wrote at once is refused, unless `salvage` asks for every intact event of both.
 
     Python frames take part in the nesting alone; without `stacks` they are dropped early. With `cache` a big
-    trace is kept for the next time (see `rung.trace.cache`). `progress(done, total)` counts a file's bytes.
+    trace is kept for the next time (see `rung.trace.cache`). `progress(done, total)` counts a file's bytes;
+    of one far away twice, as it comes (from 0 on) and as it is read.
 
     Raises:
         UnreadableTraceError: the file is missing, a folder, empty, not JSON and not repairable, holds no
             events, or has two writers.
     """
-    source = open_source(path, progress)
+    source = open_source(path, progress, anew=True)
     entry = None
     if cache and isinstance(source, Stream):
         from rung.trace import cache as cache_

@@ -81,16 +81,18 @@ class Stream:
             return int.from_bytes(file.read(4), "little")
 
 
-def open_source(path: str | os.PathLike[str], progress: Progress | None = None) -> Source | Stream:
+def open_source(
+    path: str | os.PathLike[str], progress: Progress | None = None, *, anew: bool = False
+) -> Source | Stream:
     """The source of a trace: streamed if it is a big regular file, else read whole. One at an address is
-    brought here first.
+    brought here first, if it is not here yet or is wanted `anew`.
 
     Raises:
         UnreadableTraceError: as `load` and `near` do.
         UsageError, MachineError: as `near` does.
     """
     name = os.fspath(path)
-    file = str(near(name, progress)) if is_remote(name) else name
+    file = str(near(name, progress, anew=anew)) if is_remote(name) else name
     name = shown(name)
     if file != "-" and os.path.isfile(file) and os.path.getsize(file) >= BIG and _begins_well(file):
         return Stream(name, progress, near=file if file != name else "")
