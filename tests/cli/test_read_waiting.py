@@ -17,13 +17,13 @@ from tracelib import annotation, op, text
 SLOW_BLOCKS = """
 import sys, time
 from rung.trace import stream
-blocks = stream.Stream._blocks
-def slowly(self):
-    for block in blocks(self):
+text = stream.Stream._text
+def slowly(self, start):
+    for block in text(self, start):
         yield block
         print("waiting", flush=True)
         time.sleep({seconds})
-stream.Stream._blocks = slowly
+stream.Stream._text = slowly
 from rung.cli import main
 main()
 """
