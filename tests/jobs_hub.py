@@ -1,7 +1,7 @@
 """Hugging Face Jobs on loopback, beside the buckets of `loopback_hub`.
 
 The client is the real one, and what a job is told to run does run: as a process here, its log streamed as it
-comes. Simulated are the container (the bucket's folder is copied to a directory, directories take the place of
+comes. Simulated are the container (the folder of the bucket is copied, directories take the place of
 the mount path and the work folder in the command, the image is not looked at), `uvx` (which looks whether the
 wheel is there, then runs the Rung of these tests) and the bill. What the job left in the mounted folder is in
 the bucket when it ends.

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +18,9 @@ import pytest
 
 pytest.importorskip("huggingface_hub")
 
-from loopback_hub import TOKEN, USER
-
 import rung
 from jobs_hub import JobsHub
+from loopback_hub import TOKEN, USER
 from rung.elsewhere import hf_jobs
 from rung.elsewhere.offer import Offer
 from rung.errors import MachineError
@@ -39,7 +40,15 @@ def hub(tmp_path: Path) -> Iterator[JobsHub]:
         server.shutdown()
 
 
-def start(hub: JobsHub, folder: Path, *arguments: str, token: str = TOKEN) -> subprocess.Popen[str]:
+@contextmanager
+def start(
+    hub: JobsHub,
+    folder: Path,
+    *arguments: str,
+    token: str = TOKEN,
+    stdin: int = subprocess.DEVNULL,
+    stderr: int = subprocess.PIPE,
+) -> Iterator[subprocess.Popen[str]]:
     """The command in a process of its own: the client reads its settings once, when it is imported."""
     settings = {
         "HF_ENDPOINT": hub.url,
@@ -47,21 +56,25 @@ def start(hub: JobsHub, folder: Path, *arguments: str, token: str = TOKEN) -> su
         "HF_HOME": str(folder / "hf"),
         "RUNG_NO_CACHE": "1",
     }
-    return subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-m", "rung", *arguments],
         env={**os.environ, **settings},
         cwd=folder,
-        stdin=subprocess.DEVNULL,
+        stdin=stdin,
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=stderr,
         text=True,
-    )
+    ) as here:
+        try:
+            yield here
+        finally:
+            here.kill()
 
 
 def call(hub: JobsHub, folder: Path, *arguments: str, **how: Any) -> tuple[int, str, list[str]]:
     """Exit code, standard output, lines of standard error."""
     with start(hub, folder, *arguments, **how) as here:
-        out, err = here.communicate()
+        out, err = here.communicate(timeout=120)
     assert TOKEN not in out + err
     return here.returncode, out, err.splitlines()
 
@@ -125,6 +138,23 @@ def test_nothing_starts_where_nobody_can_answer(hub: JobsHub, tmp_path: Path) ->
     assert posts(hub) == []
 
 
+@pytest.mark.parametrize(("answer", "jobs", "code"), [("n", 0, 130), ("y", 1, 4)])
+def test_at_a_terminal_it_asks(answer: str, jobs: int, code: int, hub: JobsHub, tmp_path: Path) -> None:
+    hub.install("exit 1")
+    master, terminal = pty.openpty()
+    with start(hub, tmp_path, *CLIMB, stdin=terminal, stderr=terminal) as here:
+        seen = b""
+        while not seen.endswith(b"[y/N]:"):
+            seen += os.read(master, 1)
+        assert PRICE in " ".join(seen.decode().split())
+        assert posts(hub) == []
+        os.write(master, f"{answer}\n".encode())
+        assert here.wait(timeout=60) == code
+    os.close(master)
+    os.close(terminal)
+    assert len(hub.jobs) == jobs
+
+
 def test_a_failed_job_is_one_line_and_its_reason(hub: JobsHub, tmp_path: Path) -> None:
     hub.install("echo installing >&2\necho 'rung: device cuda was asked for, but there is none' >&2\nexit 4")
     code, out, err = call(hub, tmp_path, *CLIMB, "--yes")
@@ -160,7 +190,7 @@ def test_ctrl_c_cancels_the_job(hub: JobsHub, tmp_path: Path) -> None:
                 break
         here.send_signal(signal.SIGINT)
         rest = here.stderr.read()
-        assert here.wait() == 130
+        assert here.wait(timeout=60) == 130
     assert rest == f"cancelled {hub.url}/jobs/{USER}/job0\nrung: interrupted\n"
     assert hub.jobs[0].stage == "CANCELED"
 

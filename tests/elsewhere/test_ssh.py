@@ -18,6 +18,7 @@ from loopback_sshd import Host, NoSshdError, program, serving
 from rung.cli.app import run
 from rung.elsewhere.errand import Errand
 from rung.elsewhere.ssh import line
+from rung.ladder.shipped import RECORDINGS
 
 CLIMB = ["climb", "matmul-add", "--size", "16", "--variants", "eager", "--device", "cpu"]
 
@@ -55,6 +56,34 @@ def test_climb_tells_what_was_recorded_there(
     folder = Path((tmp_path / "seen").read_text().strip())
     assert folder.name.startswith("rung-")
     assert not folder.exists()
+
+
+def test_strides_and_what_was_skipped_are_told_too(
+    host: Host, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    layout = {"shape": [768, 3072], "stride": [1, 768]}
+    layouts = {
+        **dict.fromkeys(("weight", "transposed", "input", "other"), layout),
+        "asserted": [layout],
+        "other_asserted": [layout],
+        "same_storage": True,
+        "recompiles": 1,
+    }
+    told = {"scene": "linear", "skipped": None, "name": "eager", "trace": "traces/linear/eager.json.gz"}
+    skipped = {"scene": "linear", "skipped": "no compiler", "name": "compiled", "trace": None}
+    answer = tmp_path / "answer"
+    answer.write_text(json.dumps({"variants": [told, skipped], "layouts": layouts}))
+    trace = RECORDINGS / "h200" / "linear" / "eager.json.gz"
+    program(host.bin / "rung", f"mkdir -p traces/linear && cp {trace} traces/linear && cat {answer}")
+    command = ["climb", "linear", "--on", "ssh:loopback", "--json", "--out", str(tmp_path / "out")]
+    assert run(command) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["layouts"] == layouts
+    assert [(v["name"], v["skipped"]) for v in said["variants"]] == [
+        ("eager", None),
+        ("compiled", "no compiler"),
+    ]
+    assert said["device"] == "NVIDIA H200"
 
 
 @pytest.mark.torch

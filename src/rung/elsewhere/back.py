@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from rung.elsewhere.errand import RESULT, TRACES
@@ -46,9 +46,13 @@ def _said(folder: Path) -> dict[str, Any]:
 
 
 def _paths(said: dict[str, Any]) -> list[str]:
-    """Of the traces of `climb`, the traces and tables of `record`."""
+    """Of the traces of `climb`, the traces and tables of `record`. Raises ValueError for one elsewhere."""
     found = [one["path"] for one in said.get("artifacts", ())]
-    return [*found, *(one["trace"] for one in said.get("variants", ()) if one["trace"] is not None)]
+    found += [one["trace"] for one in said.get("variants", ()) if one["trace"] is not None]
+    for path in map(PurePosixPath, found):
+        if path.parts[0] != TRACES or ".." in path.parts:
+            raise ValueError(f"{path} lies outside of {TRACES}")
+    return found
 
 
 def _here(value: Any, out: Path) -> Any:

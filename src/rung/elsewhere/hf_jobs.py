@@ -18,9 +18,9 @@ from rung.elsewhere.errand import RESULT, TRACES, Errand, requirement
 from rung.elsewhere.listening import Listening
 from rung.elsewhere.offer import LIMIT, Offer
 from rung.errors import MachineError, RungError, UsageError
+from rung.stores.fetching import near
 from rung.stores.hub import Bucket
 from rung.stores.libraries import client
-from rung.stores.near import near
 from rung.stores.place import Item
 from rung.stores.trouble import said
 

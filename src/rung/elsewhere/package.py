@@ -17,7 +17,7 @@ PACKAGE = Path(__file__).parents[1]
 def own_wheel(folder: Path) -> Path:
     """Packs the package as it lies here, whether it was installed or is edited, as a wheel into `folder`.
 
-    No build backend is asked: what one made of the project is in the installed metadata.
+    No build backend is asked: name, requirements and extras are those it was installed with.
 
     Raises:
         MachineError: Rung is run from its source without being installed, so there is no metadata.
