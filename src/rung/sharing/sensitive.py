@@ -15,6 +15,12 @@ _PART = r"[^/\\\s\"'<>|,;:()\[\]{}*?]+"
 _PARTS = rf"{_PART}(?: {_PART})*"
 """A folder's name may have blanks in it; the last name of a path ends at one."""
 
+_ESCAPED = r"(?<=\\[nrt])"
+"""Behind a line break as JSON writes it: what stands there begins anew."""
+
+_APART = rf"(?:(?<![\w)\]}}>*/])|{_ESCAPED})"
+"""Where a path can begin: not in a word or an expression."""
+
 _ENDING = (
     r"(?:py|pyc|pyx|ipynb|so|cu|cuh|cpp|cc|hpp|json|gz|pt|pth|safetensors|txt|log|csv|parquet|ya?ml|toml|sh)"
 )
@@ -23,7 +29,7 @@ PATTERNS = (
     ("address", re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]*://[^\s\"'<>]+")),
     ("user", re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)*")),
     ("path", re.compile(rf"(?:\b[A-Za-z]:[\\/]+|\\\\+)(?:{_PARTS}[\\/]+)*(?:{_PART})?")),
-    ("path", re.compile(rf"(?<![\w)\]}}>*/])(?:~\w*|\.\.?)?/+(?:{_PARTS}/+)*{_PART}/*")),
+    ("path", re.compile(rf"{_APART}(?:~\w*|\.\.?)?/+(?:{_PARTS}/+)*{_PART}/*")),
     ("path", re.compile(rf"(?<![\w])[\w.@~+-]+(?:[/\\]+[\w.@~+-]+)*\.{_ENDING}\b(?:\(\d+\))?")),
     ("host", re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}\b")),
     ("host", re.compile(r"\b(?:[0-9A-Fa-f]{1,4}:){5,7}[0-9A-Fa-f]{1,4}\b")),
@@ -96,7 +102,7 @@ class Sensitive:
 
 
 def _word(word: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", re.IGNORECASE)
+    return re.compile(rf"(?:(?<![^\W_])|{_ESCAPED}){re.escape(word)}(?![^\W_])", re.IGNORECASE)
 
 
 def sensitive(values: Iterable[Any], file_name: str = "", hide: Iterable[str] = ()) -> Sensitive:
