@@ -48,13 +48,15 @@ def targets(rows: dict[str, Values]) -> str:
 def _cells(target: Target, judged: list[Judged]) -> list[str]:
     over = f"{target.who} / {' or '.join(target.peers)}" if target.peers else target.who
     found = ", ".join(f"{one.measure} {_bold(f'{one.ratio:.2f}', not one.met)}" for one in judged)
-    missed = [one for one in judged if not one.met]
-    verdict = ""
-    if any(one.must is not None for one in judged):
-        verdict = "**missed**" if missed else "met"
-    elif all(one.aimed for one in judged):
-        verdict = "aim met"
-    return [target.row, over, found, _limits(target.must), _limits(target.aim), verdict]
+    return [target.row, over, found, _limits(target.must), _limits(target.aim), _verdict(target, judged)]
+
+
+def _verdict(target: Target, judged: list[Judged]) -> str:
+    aimed = f"aim {'met' if all(one.aimed for one in judged) else 'missed'}" if target.aim else ""
+    if not target.must:
+        return aimed
+    reached = "met" if all(one.met for one in judged) else "**missed**"
+    return f"{reached}, {aimed}" if aimed else reached
 
 
 def _limits(limits: Any) -> str:
