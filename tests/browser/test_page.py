@@ -12,6 +12,8 @@ from recordings import h200
 from rung.insight.exhibit import exhibit
 from rung.show.page import Scene, page
 from rung.trace import read
+from tracelib import kernel, launch, op
+from tracelib import read as trace_of
 
 CHOSEN = """() => {
   const span = rung.timeline.chosen;
@@ -119,11 +121,21 @@ class TestTimeline:
         one.page.locator("#lanes").hover(position={"x": x, "y": y})
         tip = one.page.locator("#tip").inner_text()
         assert "GEMM 256x128x64" in tip and "38.7 GFLOP" in tip and "[8192, 768] x [768, 3072]" in tip
+        assert "memory: 67.6 MB" in tip  # x 12.6, weight 4.7, result 50.3
+
+    def test_the_tip_is_whole_at_every_edge(self, one: Watched) -> None:
+        one.page.set_viewport_size({"width": 420, "height": 500})
+        one.page.locator("#lanes").scroll_into_view_if_needed()
+        x, y = one.page.evaluate(AT, "nvjet_sm90_tst_192x128")
+        one.page.locator("#lanes").hover(position={"x": x, "y": y})
+        box = one.page.locator("#tip").bounding_box()
+        assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 420
+        assert box["y"] >= 0 and box["y"] + box["height"] <= 500
 
     def test_a_kernel_leads_back_to_its_op_and_region(self, one: Watched) -> None:
         click_on(one, "nvjet_sm90_tst_256x128")
         way = one.page.locator("#detail nav button").all_inner_texts()
-        assert way == ["mlp_fwd", "aten::linear", "aten::matmul", "aten::mm", "cuLaunchKernelEx"][-len(way) :]
+        assert way == ["mlp_fwd", "aten::linear", "aten::matmul", "aten::mm", "cuLaunchKernelEx"]
         one.page.locator("#detail nav button", has_text="aten::mm").click()
         found = chosen(one)
         assert found is not None and found["name"] == "aten::mm"
@@ -153,6 +165,48 @@ class TestTimeline:
         found = chosen(one)
         assert found is not None and "GeluCUDAKernelImpl" in found["name"]
         assert "chosen" in (one.page.locator("tr[data-row='4']").get_attribute("class") or "")
+
+
+class TestTall:
+    """150 streams: taller than the window."""
+
+    @pytest.fixture
+    def tall(self, tab: Watched, tmp_path: Path) -> Watched:
+        rows = [
+            one
+            for i in range(150)
+            for one in (
+                op("aten::mm", 9 * i, 8),
+                launch(9 * i + 1, 1, i + 1),
+                kernel(f"k{i}", 9 * i + 3, 5, i + 1, stream=i),
+            )
+        ]
+        file = tmp_path / "tall.html"
+        file.write_text(page([Scene("", (exhibit(trace_of(*rows), "tall"),))]))
+        return opened(tab, file)
+
+    def test_its_stage_scrolls(self, tall: Watched) -> None:
+        box = tall.page.locator(".stage").bounding_box()
+        assert box is not None and box["height"] <= 0.8 * 900 + 2
+        tall.page.mouse.move(box["x"] + 600, box["y"] + 200)
+        tall.page.keyboard.down("Shift")
+        tall.page.mouse.wheel(0, 500)
+        tall.page.keyboard.up("Shift")
+        tall.page.wait_for_function("() => document.querySelector('.stage').scrollTop === 500")
+
+    def test_what_is_chosen_comes_into_sight(self, tall: Watched) -> None:
+        tall.page.locator(".find", has_text="k140").click()
+        found = chosen(tall)
+        assert found is not None and found["name"] == "k140"
+        assert tall.page.evaluate("() => document.querySelector('.stage').scrollTop") > 500
+
+    def test_ops_that_stand_in_are_found_as_well(self, tab: Watched, tmp_path: Path) -> None:
+        file = tmp_path / "cpu.html"
+        trace = trace_of(op("aten::mm", 0, 8), op("aten::gelu", 10, 8))
+        file.write_text(page([Scene("", (exhibit(trace, "cpu"),))]))
+        opened(tab, file).page.locator(".find").nth(1).click()
+        found = chosen(tab)
+        assert found is not None and found["name"] == "aten::gelu"
 
 
 class TestTable:
@@ -196,6 +250,14 @@ class TestTwo:
     def test_on_paper_all_of_them_show(self, two: Watched) -> None:
         two.page.emulate_media(media="print")
         assert all(article.is_visible() for article in two.page.locator("article.trace").all())
+        assert two.page.locator("h2.variant").all_inner_texts() == ["eager", "compiled"]
+
+    def test_paper_is_white_however_dark_the_page(self, two: Watched) -> None:
+        two.page.emulate_media(color_scheme="dark")
+        two.page.evaluate("() => { document.documentElement.dataset.theme = 'dark'; }")
+        two.page.emulate_media(media="print")
+        ink, soft, paper = two.page.evaluate(COLOURS)
+        assert paper.strip() == "#fff" and contrast(soft, "#ffffff") >= 4.5 and ink.strip() == "#000"
 
 
 class TestLooks:

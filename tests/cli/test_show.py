@@ -45,12 +45,38 @@ def test_variants_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) ->
     assert "<title>a/mlp, b/mlp - Rung</title>" in (tmp_path / "page.html").read_text()
 
 
+def test_one_file_twice_is_told_apart_by_number(tmp_path: Path) -> None:
+    trace = write(tmp_path / "mlp.json", *CHAIN)
+    assert run("show", trace, trace, "--no-open", "-o", tmp_path / "page.html") == 0
+    folder = tmp_path.name
+    assert f"<title>{folder}/mlp (1), {folder}/mlp (2) - Rung</title>" in (tmp_path / "page.html").read_text()
+
+
+def test_a_page_and_a_picture_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trace = write(tmp_path / "mlp.json", *CHAIN)
+    assert run("show", trace, "--svg", tmp_path / "a.svg", "-o", tmp_path / "a.html") == 0
+    assert capsys.readouterr().out.split() == [str(tmp_path / "a.svg"), str(tmp_path / "a.html")]
+    assert (tmp_path / "a.svg").exists() and (tmp_path / "a.html").exists()
+    assert run("show", trace, "--svg", tmp_path / "b.svg") == 0
+    assert not (tmp_path / "mlp.html").exists()
+
+
+def test_standard_input_becomes_trace_html(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with write(tmp_path / "in.json", *CHAIN).open() as given:
+        monkeypatch.setattr("sys.stdin", given)
+        assert run("show", "-", "--no-open") == 0
+    assert "<title>standard input - Rung</title>" in Path("trace.html").read_text()
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
         (["missing.json"], 3, "missing.json does not exist."),
         (["{trace}", "--region", "nowhere"], 2, "has no region 'nowhere'"),
         (["{trace}", "-o", "{folder}/none/page.html"], 2, "choose another --output"),
+        (["{trace}", "--between", "5s..6s"], 2, "ends 30.0 \u00b5s after its first event, before 5.00 s."),
+        (["-", "--perfetto"], 2, "save standard input to one first"),
         (["{trace}", "--between", "7"], 2, "--between takes a range of times"),
     ],
 )

@@ -18,10 +18,11 @@ def write_page(story: Story, verdicts: Sequence[Verdict], path: Path) -> None:
         UsageError: the file cannot be written.
     """
     from rung.cli.output import working, write_file
-    from rung.insight.exhibit import exhibit
+    from rung.insight.exhibit import budget, exhibit
     from rung.show.page import Scene, page
 
     told = [scene for scene in story.scenes if scene.chapters]
+    most = budget(sum(len(scene.chapters) for scene in told))
     judged: list[Verdict | None] = [*verdicts] or [None] * len(told)
     with working("drawing"):
         scenes = [
@@ -31,6 +32,7 @@ def write_page(story: Story, verdicts: Sequence[Verdict], path: Path) -> None:
                     exhibit(
                         chapter.forward.example.trace,
                         f"{scene.name} {chapter.variant}" if len(told) > 1 else chapter.variant,
+                        most=most,
                     )
                     for chapter in scene.chapters
                 ),

@@ -45,12 +45,19 @@ def labels(traces: Sequence[Trace]) -> list[str]:
 
 
 def names_of(paths: Sequence[str]) -> list[str]:
-    """Files' names without their suffixes; where two are the same, with their folders'."""
-    stems = [stem(Path(path).name) for path in paths]
-    return [
+    """Files' names without their suffixes; where two are the same, with their folders', or else numbered."""
+    stems = [_named(path) for path in paths]
+    told = [
         one if stems.count(one) == 1 else f"{Path(path).parent.name}/{one}"
         for one, path in zip(stems, paths, strict=True)
     ]
+    return [
+        one if told.count(one) == 1 else f"{one} ({told[: i + 1].count(one)})" for i, one in enumerate(told)
+    ]
+
+
+def _named(path: str) -> str:
+    return "standard input" if path == "-" else stem(Path(path).name)
 
 
 def stem(name: str) -> str:
@@ -75,6 +82,8 @@ def _stretch(
     from rung.insight.forward import forward, instances
     from rung.trace.export import Stretch
 
+    check_stretch(trace, between)
+
     if between is not None:
         return Stretch(trace.origin_ns + between[0], trace.origin_ns + between[1])
     if region is not None:
@@ -90,3 +99,19 @@ def _stretch(
         trace.origin_ns + max(ends),
         frozenset(n for n in numbers if n is not None),
     )
+
+
+def check_stretch(trace: Trace, between: tuple[int, int] | None) -> None:
+    """See that something of a trace lies in a stretch of time.
+
+    Raises:
+        UsageError: it ended before.
+    """
+    from rung import units
+    from rung.errors import UsageError
+
+    if between is not None and between[0] > trace.span_ns:
+        raise UsageError(
+            f"--between: {trace.path} ends {units.duration(trace.span_ns)} after its first event, "
+            f"before {units.duration(between[0])}."
+        )

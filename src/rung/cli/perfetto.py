@@ -21,20 +21,24 @@ def open_perfetto(
     *,
     online: bool,
     no_open: bool,
+    json: bool,
 ) -> None:
     """Hand a clean copy of the traces to Perfetto, and serve it until its page is closed.
 
     Raises:
         MachineError: the offline UI is not installed.
-        UsageError: a trace has no such region or step.
+        UsageError: a trace has no such region or step, or is standard input, which can be read but once.
     """
     from rung.cli.loading import load
-    from rung.cli.output import stderr, stdout, working
+    from rung.cli.output import print_json, stderr, stdout, working
     from rung.cli.parts import parts_of
+    from rung.errors import UsageError
     from rung.show.exported import lines
     from rung.show.perfetto import Handed, find_ui, serve
     from rung.trace.export import export
 
+    if "-" in names:
+        raise UsageError("--perfetto goes through a file twice: save standard input to one first.")
     if not online:
         find_ui()  # says what is missing before the work is done
     traces = [load(name, salvage=True) for name in names]
@@ -47,7 +51,10 @@ def open_perfetto(
         title = ", ".join(part.label for part in parts)
 
         def opened(address: str) -> None:
-            stdout().print(address)
+            if json:
+                print_json({"artifacts": [{"url": address, "bytes": made.path.stat().st_size}]})
+            else:
+                stdout().print(address)
             stderr().print("Close the page, or press Ctrl-C, to stop.")
             if not no_open:
                 typer.launch(address)

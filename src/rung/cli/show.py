@@ -24,7 +24,10 @@ def show(
     between: Annotated[
         str | None, typer.Option(metavar="A..B", help="Draw this time only, such as 1ms..2.5ms.")
     ] = None,
-    svg: Annotated[Path | None, typer.Option(help="Draw a picture for a README or a slide instead.")] = None,
+    svg: Annotated[
+        Path | None,
+        typer.Option(help="Draw a picture for a README or a slide; a page too where -o names it."),
+    ] = None,
     png: Annotated[Path | None, typer.Option(help="The same as PNG.")] = None,
     perfetto: Annotated[
         bool,
@@ -48,10 +51,12 @@ def show(
     if perfetto or online:
         from rung.cli.perfetto import open_perfetto
 
-        open_perfetto(traces, region, step, stretch(between), online=online, no_open=no_open)
+        open_perfetto(traces, region, step, stretch(between), online=online, no_open=no_open, json=json)
         return
     laid_out = _laid_out(traces, region, step, stretch(between), no_cache=no_cache)
-    files = _drawn(laid_out, svg, png) if svg or png else _page(laid_out, output, traces[0])
+    files = _drawn(laid_out, svg, png)
+    if output or not files:
+        files |= _page(laid_out, output, traces[0])
     for path, content in files.items():
         write_file(path, content)
     if json:
@@ -71,11 +76,13 @@ def _page(laid_out: list[Exhibit], output: Path | None, first: str) -> dict[Path
 
     with working("drawing"):
         html = page([Scene("Side by side", tuple(laid_out))])
-    beside = last_name(first) if is_remote(first) else first
+    beside = "trace" if first == "-" else last_name(first) if is_remote(first) else first
     return {output or Path(f"{stem(beside)}.html"): html}
 
 
 def _drawn(laid_out: list[Exhibit], svg: Path | None, png: Path | None) -> dict[Path, str | bytes]:
+    if not svg and not png:
+        return {}
     from rung.show.drawing import picture
 
     drawn = picture.picture(laid_out)
@@ -93,12 +100,13 @@ def _laid_out(
 ) -> list[Exhibit]:
     from rung.cli.loading import load
     from rung.cli.output import working
-    from rung.cli.parts import names_of
-    from rung.insight.exhibit import exhibit
+    from rung.cli.parts import check_stretch, names_of
+    from rung.insight.exhibit import budget, exhibit
 
     found = []
     for name, label in zip(traces, names_of(traces), strict=True):
         loaded = load(name, no_cache=no_cache)
+        check_stretch(loaded, between)
         with working(f"laying out {name}"):
-            found.append(exhibit(loaded, label, region, step, between))
+            found.append(exhibit(loaded, label, region, step, between, budget(len(traces))))
     return found

@@ -11,7 +11,7 @@ from rung.insight.roofline import Roofline
 from rung.insight.timeline import BUDGET, Timeline, timeline
 from rung.insight.tree import Tree, tree
 from rung.insight.why import Why, concluded
-from rung.trace import Trace
+from rung.trace import Region, Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +19,9 @@ class Exhibit:
     """All there is to show of a trace.
 
     `groups` are the forward's rows as they are listed: one by one, or, where there are many, alike ones
-    together, the dearest first; `unlisted` rows are in none of them. `group_of` tells which group a kernel (by its row in its table) belongs to;
-    `opens_ns` is where the typical instance lies on the timeline.
+    together, the dearest first; `unlisted` rows are in none of them. `group_of` tells which group a kernel
+    (by its row in its table) belongs to, or, where ops stand in for kernels, an op; `opens_ns` is where the
+    typical instance lies on the timeline.
     """
 
     label: str
@@ -43,16 +44,17 @@ def exhibit(
     region: str | None = None,
     step: int | None = None,
     between: tuple[int, int] | None = None,
-    budget: int = BUDGET,
+    most: int = BUDGET,
 ) -> Exhibit:
-    """Lay out the outermost region of a trace (or the named one), and the whole timeline or a stretch of it.
+    """Lay out the outermost region of a trace (or the named one), and the whole timeline or a stretch of it,
+    with `most` spans.
 
     Raises:
         UsageError: the trace has no such step, or no region of that name (in that step).
     """
     case = examine(trace, region, step)
     told = case.forwards[0]
-    drawn = timeline(trace, between, budget)
+    drawn = timeline(trace, between, most)
     example = told.example
     starts = example.start_ns - drawn.start_ns
     groups = _groups(told)
@@ -73,6 +75,11 @@ def exhibit(
     )
 
 
+def budget(exhibits: int) -> int:
+    """Spans of each of so many on one page, which weighs 6 MB at most."""
+    return min(BUDGET, 3 * BUDGET // exhibits)
+
+
 MANY = 200
 """Above this many rows, alike ones are listed together."""
 
@@ -91,11 +98,17 @@ def _groups(told: Forward) -> tuple[tuple[int, ...], ...]:
 
 
 def _group_of(groups: tuple[tuple[int, ...], ...], case: Case) -> dict[int, int]:
-    """Kernels of the instances that ran just what the forward lists."""
+    """What is drawn of the instances that ran just what the forward lists, by its row."""
     group_of_row = {row: number for number, rows in enumerate(groups) for row in rows}
     return {
         kernel: group_of_row[row]
         for one in case.alike(case.forwards[0])
-        for row, kernel in enumerate(one.work.rows.tolist())
+        for row, kernel in enumerate(_shown(case.trace, one))
         if row in group_of_row
     }
+
+
+def _shown(trace: Trace, one: Region) -> list[int]:
+    """The rows of its kernels, or of the ops that stand in for them."""
+    rows: list[int] = one.work.rows.tolist()
+    return [int(trace.tables.kernels.op[row]) for row in rows] if trace.stand_in else rows

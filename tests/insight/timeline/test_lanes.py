@@ -80,7 +80,7 @@ def test_a_budget_keeps_the_longest_and_counts_the_rest() -> None:
 
 
 def test_a_budget_keeps_both_sides() -> None:
-    """Every op is longer than any kernel: still half of what is drawn is device work. One region is the whole."""
+    """Every op is longer than any kernel: still half of what is drawn is device work."""
     trace = read(
         *(
             one

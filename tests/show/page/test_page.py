@@ -236,7 +236,7 @@ class TestNumbers:
         assert ["work", "38.7 GFLOP"] in data["facts"][1]
 
     def test_a_reduced_timeline_says_so(self) -> None:
-        laid_out = exhibit(read_file(h200("06_llama_eager")), "llama", budget=1000)
+        laid_out = exhibit(read_file(h200("06_llama_eager")), "llama", most=1000)
         words = "".join(Page(page([Scene("", (laid_out,))])).words)
         shown = laid_out.timeline.shown
         assert 500 < shown < 1000  # names count as well

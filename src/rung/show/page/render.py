@@ -28,7 +28,7 @@ _ASSETS = files("rung.show.page") / "assets"
 SCRIPTS = ("dom", "units", "lanes", "painting", "view", "details", "timeline", "table", "tabs", "main")
 
 NAME, SENTENCE = 160, 1000
-"""Letters of a name in a table or a tree, and of a sentence that may hold names. The timeline has all of them."""
+"""Letters of a name in a table or a tree, and of a sentence with names in it; the timeline has them all."""
 
 
 def page(scenes: Sequence[Scene], title: str | None = None, lesson: str = "") -> str:

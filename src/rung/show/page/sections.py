@@ -139,8 +139,8 @@ def _cautions(one: Exhibit) -> Iterator[str]:
     shown, total = one.timeline.shown, one.timeline.total
     if shown < total:
         yield (
-            f"the timeline shows {shown:,} of {total:,} spans, the longest ones: none left out is longer than "
-            f"{units.duration(one.timeline.left_out_ns)}. --between shows a stretch of the trace whole."
+            f"the timeline shows {shown:,} of {total:,} spans, the longest ones: none left out is longer "
+            f"than {units.duration(one.timeline.left_out_ns)}. --between shows a stretch of the trace whole."
         )
 
 

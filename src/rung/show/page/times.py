@@ -55,6 +55,11 @@ def _lane(one: Exhibit, lane: Lane) -> dict[str, Any]:
     if lane.kind == "cpu":
         made["role"] = [ROLES.index(role) for role in lane.role]
         made["shapes"] = _shapes(one, lane)
+        if one.trace.stand_in:
+            made["fact"] = [
+                one.group_of.get(row, -1) if role == "op" else -1
+                for role, row in zip(lane.role, lane.row.tolist(), strict=True)
+            ]
     if lane.kind == "gpu":
         made["link"] = lane.link.tolist()
         made["fact"] = [one.group_of.get(row, -1) for row in lane.row.tolist()]
@@ -86,6 +91,7 @@ def _facts(row: WorkRow) -> list[list[str]]:
         ("op", " > ".join(row.path)),
         ("shapes", shapes(row)),
         ("work", work(row)),
+        ("memory", units.size(row.work.nbytes) if row.work.flop and row.work.nbytes else ""),
         ("rate", rate(row)),
         ("median", units.duration(row.dur_ns.median)),
         ("launched by", row.launch or ""),

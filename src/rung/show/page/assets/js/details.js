@@ -10,7 +10,7 @@ function factsOf(span) {
 }
 
 function fillTip(tip, span) {
-  const few = factsOf(span).filter(([label]) => label && label !== "start").slice(0, 5);
+  const few = factsOf(span).filter(([label]) => label && label !== "start").slice(0, 6);
   tip.replaceChildren(make("b", {}, saidOf(span)), ...few.map(([label, words]) => make("div", {}, `${label}: ${words}`)));
 }
 

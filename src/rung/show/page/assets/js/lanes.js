@@ -1,4 +1,5 @@
 // The data unpacked: lanes of spans, each span findable by time, its parent, its launch and its kernels.
+const DEEPEST = 64; // levels of a lane that are drawn: a canvas cannot be as tall as it likes
 const ROLES = ["region", "op", "launch", "call", "kernel"];
 
 function unpack(traces) {
@@ -25,7 +26,9 @@ function unpackLane(packed, trace, index, first) {
   const deepest = packed.depth.reduce((a, b) => Math.max(a, b), 0);
   const rows = Array.from({ length: deepest + 1 }, () => []);
   packed.depth.forEach((depth, i) => rows[depth].push(i));
-  return { ...packed, start, count, first, rows, trace, index, launched: new Map() };
+  const height = Math.min(rows.length, DEEPEST);
+  const label = rows.length > DEEPEST ? `${packed.label}, ${rows.length - DEEPEST} levels more` : packed.label;
+  return { ...packed, label, start, count, first, rows, height, trace, index, launched: new Map() };
 }
 
 // For each launch, the kernels it put on a device: [lane, span] pairs.
@@ -79,11 +82,23 @@ function kernelsOf({ lane, i }) {
   return homes.flatMap((home) => [...home.launched].filter(([launch]) => home.start[launch] >= from && home.start[launch] <= to).flatMap(([, kernels]) => kernels));
 }
 
-// From the outermost op to the launch of a kernel.
+// From the outermost region over the ops to the launch of a kernel.
 function chainOf(span) {
-  const found = [];
-  for (let at = roleOf(span) === "kernel" ? launchOf(span) : parentOf(span); at; at = parentOf(at)) found.unshift(at);
-  return found;
+  const from = roleOf(span) === "kernel" ? launchOf(span) : span;
+  if (!from) return [];
+  const found = roleOf(from) === "region" ? [] : regionsAround(from);
+  const inside = [];
+  for (let at = from === span ? parentOf(from) : from; at; at = parentOf(at)) inside.unshift(at);
+  return [...found, ...inside];
+}
+
+// The annotations in whose time a span on the CPU begins, the outermost first.
+function regionsAround({ lane, i }) {
+  const moment = lane.start[i];
+  return lane.siblings.filter((l) => l.kind === "annotation").flatMap((home) => home.rows.flatMap((row) => {
+    const at = row[firstAfter(home, row, moment)];
+    return at !== undefined && home.start[at] <= moment ? [{ lane: home, i: at }] : [];
+  }));
 }
 
 function same(a, b) { return Boolean(a && b && a.lane === b.lane && a.i === b.i); }

@@ -12,7 +12,14 @@ for (const input of all("[data-filter]")) {
 }
 for (const row of all("tr[data-row]")) {
   const trace = Number(row.closest("article").dataset.trace);
-  row.querySelector(".find").addEventListener("click", () => drawn.find(trace, Number(row.dataset.row)));
+  row.querySelector(".find").addEventListener("click", () => {
+    if (!drawn.find(trace, Number(row.dataset.row))) missing(row);
+  });
+}
+function missing(row) {
+  const said = "The timeline does not show this kernel: it is among what was left out, or outside the stretch.";
+  document.getElementById("detail").replaceChildren(make("p", {}, said));
+  row.querySelector(".find").title = said;
 }
 canvas.addEventListener("chosen", ({ detail }) => {
   for (const row of all("tr.chosen")) row.classList.remove("chosen");

@@ -14,27 +14,35 @@ function paint(canvas, view, lanes, chosen, hovered) {
   pen.scale(ratio, ratio);
   pen.font = "12px system-ui, sans-serif";
   pen.textBaseline = "middle";
-  paintAxis(pen, view, colour);
+  const steps = roundSteps(view.start, view.end, Math.max(view.width / 130, 2));
+  paintGrid(pen, view, steps, colour);
   for (const lane of lanes) paintLane(pen, view, lane, colour);
   for (const span of [hovered, chosen]) if (span) paintWay(pen, view, span, colour, span === chosen);
   paintGutter(pen, view, lanes, colour);
+  paintAxis(pen, view, steps, colour);
 }
 
-function paintAxis(pen, view, colour) {
-  for (const at of roundSteps(view.start, view.end, Math.max(view.width / 130, 2))) {
+function paintGrid(pen, view, steps, colour) {
+  pen.strokeStyle = colour("line");
+  for (const at of steps) {
     const x = Math.round(xOf(view, at)) + 0.5;
-    pen.strokeStyle = colour("line");
     pen.beginPath();
     pen.moveTo(x, AXIS);
     pen.lineTo(x, view.height);
     pen.stroke();
-    pen.fillStyle = colour("soft");
-    pen.fillText(at ? duration(at) : "0", x + 3, AXIS / 2);
   }
 }
 
+// At the top of what is in sight of a tall canvas.
+function paintAxis(pen, view, steps, colour) {
+  pen.fillStyle = colour("paper");
+  pen.fillRect(0, view.scrolled, view.width, AXIS);
+  pen.fillStyle = colour("soft");
+  for (const at of steps) if (xOf(view, at) >= GUTTER - 2) pen.fillText(at ? duration(at) : "0", xOf(view, at) + 3, view.scrolled + AXIS / 2);
+}
+
 function paintLane(pen, view, lane, colour) {
-  lane.rows.forEach((row, depth) => {
+  lane.rows.slice(0, lane.height).forEach((row, depth) => {
     let reached = -1;
     for (let at = firstAfter(lane, row, view.start); at < row.length && lane.start[row[at]] <= view.end; at += 1) {
       const i = row[at], x = xOf(view, lane.start[i]), width = Math.max(xOf(view, lane.start[i] + lane.dur[i]) - x, 1);

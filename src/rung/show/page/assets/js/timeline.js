@@ -1,20 +1,26 @@
 // The timeline: state, and what pointer and keys do to it.
 function timeline(canvas, tip, panel, lanes) {
-  const view = makeView(lanes);
+  const view = makeView(lanes), stage = canvas.parentElement;
   let chosen = null, hovered = null, drag = null, due = false;
 
   function draw() {
     if (due) return;
     due = true;
-    requestAnimationFrame(() => { due = false; paint(canvas, view, lanes, chosen, hovered); });
+    requestAnimationFrame(() => { due = false; view.scrolled = stage.scrollTop; paint(canvas, view, lanes, chosen, hovered); });
   }
 
   function choose(span, { bring = true } = {}) {
     chosen = span;
-    if (span && bring) reveal(view, span);
+    if (span && bring) bringIn(span);
     fillPanel(panel, span, choose);
     canvas.dispatchEvent(new CustomEvent("chosen", { detail: span }));
     draw();
+  }
+
+  function bringIn(span) {
+    reveal(view, span);
+    const top = span.lane.top + Math.min(span.lane.depth[span.i], DEEPEST) * ROW;
+    if (top < stage.scrollTop + AXIS || top + ROW > stage.scrollTop + stage.clientHeight) stage.scrollTop = top - stage.clientHeight / 2;
   }
 
   function follow() {
@@ -68,25 +74,27 @@ function timeline(canvas, tip, panel, lanes) {
 
   const at = (event) => { const box = canvas.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };
   canvas.addEventListener("wheel", (event) => {
-    if (event.shiftKey) return;
     event.preventDefault();
-    if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) pan(view, (event.deltaX / view.width) * length());
+    if (event.shiftKey) stage.scrollTop += event.deltaY || event.deltaX;
+    else if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) pan(view, (event.deltaX / view.width) * length());
     else zoom(view, Math.exp(event.deltaY * 0.0015), timeOf(view, at(event)[0]));
     draw();
   }, { passive: false });
-  canvas.addEventListener("pointerdown", (event) => { canvas.setPointerCapture(event.pointerId); drag = { x: at(event)[0], moved: 0 }; });
+  canvas.addEventListener("pointerdown", (event) => { canvas.setPointerCapture(event.pointerId); drag = { x: at(event)[0], y: event.clientY, moved: 0 }; });
   canvas.addEventListener("pointermove", (event) => {
     const [x, y] = at(event);
     if (drag) {
       pan(view, ((drag.x - x) / (view.width - GUTTER)) * length());
-      drag = { x, moved: drag.moved + Math.abs(drag.x - x) };
+      if (event.pointerType === "mouse") stage.scrollTop += drag.y - event.clientY;
+      drag = { x, y: event.clientY, moved: drag.moved + Math.hypot(drag.x - x, drag.y - event.clientY) };
     }
     hovered = drag && drag.moved > 3 ? null : spanAt(view, lanes, x, y);
     tip.hidden = !hovered;
     if (hovered) {
       fillTip(tip, hovered);
-      tip.style.left = `${Math.min(x + 14, view.width - 300)}px`;
-      tip.style.top = `${y + 16}px`;
+      const { clientX, clientY } = event, below = clientY + 16 + tip.offsetHeight < innerHeight;
+      tip.style.left = `${Math.max(0, Math.min(clientX + 14, innerWidth - tip.offsetWidth - 14))}px`;
+      tip.style.top = `${below ? clientY + 16 : Math.max(0, clientY - 12 - tip.offsetHeight)}px`;
     }
     draw();
   });
@@ -96,6 +104,7 @@ function timeline(canvas, tip, panel, lanes) {
   });
   canvas.addEventListener("pointerleave", () => { hovered = null; tip.hidden = true; draw(); });
   new ResizeObserver(draw).observe(canvas);
+  stage.addEventListener("scroll", draw);
 
   const buttons = { in: () => zoom(view, 0.5), out: () => zoom(view, 2), fit: () => show(view, view.whole), region: () => show(view, view.forward) };
   return {
@@ -105,10 +114,11 @@ function timeline(canvas, tip, panel, lanes) {
     // The kernel that a table row stands for, in the typical forward.
     find(trace, fact) {
       const lane = lanes.find((l) => l.index === trace && l.fact && l.fact.includes(fact));
-      if (!lane) return;
+      if (!lane) return false;
       const typical = lane.fact.findIndex((f, i) => f === fact && lane.start[i] >= 0);
       choose({ lane, i: typical < 0 ? lane.fact.indexOf(fact) : typical });
       canvas.focus();
+      return true;
     },
   };
 }

@@ -7,9 +7,9 @@ function makeView(lanes) {
   let top = AXIS + 4;
   for (const lane of lanes) {
     lane.top = top;
-    top += lane.rows.length * ROW + GAP;
+    top += lane.height * ROW + GAP;
   }
-  const view = { whole, forward: [-0.03 * forward, 1.05 * forward], start: 0, end: 1, width: 0, height: top };
+  const view = { whole, forward: [-0.03 * forward, 1.05 * forward], start: 0, end: 1, width: 0, height: top, scrolled: 0 };
   [view.start, view.end] = forward ? view.forward : whole;
   return view;
 }
@@ -42,8 +42,8 @@ function reveal(view, { lane, i }) {
 }
 
 function spanAt(view, lanes, x, y) {
-  const lane = lanes.find((l) => y >= l.top && y < l.top + l.rows.length * ROW);
-  if (!lane || x < GUTTER) return null;
+  const lane = lanes.find((l) => y >= l.top && y < l.top + l.height * ROW);
+  if (!lane || x < GUTTER || y < view.scrolled + AXIS) return null;
   const row = lane.rows[Math.floor((y - lane.top) / ROW)];
   const slack = ((view.end - view.start) / (view.width - GUTTER)) * 2;
   const moment = timeOf(view, x);
