@@ -44,9 +44,9 @@ def share(
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown for a pull request.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Share traces: put them where others can fetch them, and print a link each that opens Perfetto.
+    """Share traces: a link for each that opens it in Perfetto.
 
-    What is there already is not sent again.
+    They go into a bucket or a folder that others can fetch from. What is there already is not sent again.
     """
     from rung.cli.output import print_json, stderr, stdout
     from rung.errors import UsageError
@@ -100,7 +100,7 @@ def _scrubbed(traces: Sequence[Item], folder: Path, hide: list[str], removed: Co
     clean: list[Item] = []
     for number, trace in enumerate(traces):
         with working(f"scrubbing {trace.name}"):
-            copy = folder / f"{number}{'.json.gz' if trace.name.endswith('.gz') else '.json'}"
+            copy = _file(folder, number, Path(trace.name).name)
             made = scrub(trace.local, trace.name, copy, hide)
         removed.update(made.removed)
         names = {one.name for one in clean}
@@ -125,10 +125,16 @@ def _pages(traces: Sequence[Item], folder: Path) -> dict[str, Item]:
         loaded.path = trace.name  # the page is for others: they know it by that name
         with working(f"drawing {trace.name}"):
             html = page([Scene("", (exhibit(loaded, stem(trace.name)),))])
-        file = folder / f"{number}.html"
+        file = _file(folder, number, f"{stem(Path(trace.name).name)}.html")
         file.write_text(html, encoding="utf-8")
         made[trace.name] = item(file, f"{stem(trace.name)}.html")
     return made
+
+
+def _file(folder: Path, number: int, name: str) -> Path:
+    """A place for a file that keeps its name, which progress bars show."""
+    (folder / str(number)).mkdir(exist_ok=True)
+    return folder / str(number) / name
 
 
 def _ready(where: Store, yes: bool) -> None:

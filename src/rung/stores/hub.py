@@ -7,7 +7,7 @@ was uploaded before a failure is not sent again.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +21,9 @@ from rung.stores.trouble import said
 
 MOST_FILES, MOST_BYTES = 50, 1 << 28
 """Of files that get their names together."""
+
+LONG = 8_000_000
+"""Bytes from which on an upload is worth a bar for each file."""
 
 
 @dataclass(slots=True)
@@ -100,12 +103,13 @@ class Bucket:
             }
 
     def put(self, items: Sequence[Item], progress: Progress | None = None) -> None:
-        """Upload the files. The client draws bars of its own, where stderr is a terminal.
+        """Upload the files. At a terminal the client draws bars of its own for what takes a while.
 
         Raises:
             MachineError: the Hub says no, or the connection broke; what was uploaded before stays.
         """
-        with _told(f"{self.url}: uploading", " Run it again to go on."), _bars(sys.stderr.isatty()):
+        long = sum(item.nbytes for item in items) >= LONG and sys.stderr.isatty()
+        with _told(f"{self.url}: uploading", " Run it again to go on."), _bars(long):
             for batch in _batches(items):
                 self.api.batch_bucket_files(self.id, add=[(i.local, self._path(i.name)) for i in batch])
 
@@ -149,6 +153,9 @@ def _told(what: str, more: str = "") -> Iterator[None]:
 def _bars(wanted: bool) -> Iterator[None]:
     from huggingface_hub.utils import disable_progress_bars, enable_progress_bars
 
-    silenced: Callable[[], None] = enable_progress_bars if wanted else disable_progress_bars
-    silenced()
-    yield
+    (enable_progress_bars if wanted else disable_progress_bars)()
+    try:
+        yield
+    finally:
+        if wanted:
+            print(file=sys.stderr)  # they leave the last one without a line break
