@@ -26,6 +26,8 @@ def product_of(kernel: Kernel) -> Gemm | None:
     if kernel.family != "rung":
         return gemm_of(kernel.op)
     tensors = call_of(kernel.op).given(0, 1)
+    if tensors and kernel.name.startswith("rung_down_backward"):
+        return linear(tensors[0].shape, tensors[1].shape[::-1])
     one = linear(tensors[0].shape, tensors[1].shape) if tensors else None
     return replace(one, batch=2) if one is not None and kernel.name.startswith("rung_gate_up") else None
 

@@ -236,6 +236,12 @@ class TestLibraries:
         (found,) = works("rung::gate_up", args, "rung_gate_up_tma_silu_128x128x64_s4_saved")
         assert found.nbytes == 2 * (64 + 128 + 128 + 3 * 128)
 
+    def test_backward_through_down_is_one_product(self) -> None:
+        """grad [8, 4] against down [4, 16]; gate and up [8, 16] read, [8, 32] written."""
+        args = tensors([8, 4], [4, 16], [8, 16], [8, 16], dtype=BF16)
+        (found,) = works("rung::down_backward", args, "rung_down_backward_hopper_gelu_tanh_128x128x64_s5")
+        assert found == Work(2 * 8 * 4 * 16, 2 * (32 + 64 + 128 + 128 + 256))
+
     @pytest.mark.parametrize(
         ("op_name", "name", "given", "passes"),
         [

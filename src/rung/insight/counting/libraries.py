@@ -32,6 +32,18 @@ def _down(call: Call) -> Demand | None:
     return Demand(gemm.flop, (hidden, down), (Tensor(gemm.out, x.dtype),)) if gemm else None
 
 
+def _down_backward(call: Call) -> Demand | None:
+    """The gradient [M, D] against down [D, N]; gate and up [M, N] read, their gradients written side by
+    side."""
+    tensors = call.given(0, 1, 2, 3)
+    if tensors is None:
+        return None
+    grad, down, gate, _ = tensors
+    gemm = linear(grad.shape, down.shape[::-1])
+    out = Tensor((*gate.shape[:-1], 2 * gate.shape[-1]), gate.dtype) if gate.shape else None
+    return Demand(gemm.flop, (*tensors,), (out,)) if gemm and out else None
+
+
 def _glu_backward(call: Call) -> Demand | None:
     """Liger's: the gradient and both inputs read, both gradients written where the inputs were."""
     grad = call.tensor(0)
@@ -44,6 +56,7 @@ BY_KERNEL: tuple[tuple[str, str, Count], ...] = (
     (r"rung::\w+", r"rung_gate_up_\w+_saved", partial(_gate_up, saved=True)),
     (r"rung::\w+", r"rung_gate_up_\w+", partial(_gate_up, saved=False)),
     (r"rung::glu_mlp", r"rung_down_", _down),
+    (r"rung::down_backward", r"rung_down_backward_", _down_backward),
     (r"rung::glu", r"rung_glu_(?!backward)", _GLU),
     (r"rung::glu_backward", r"rung_glu_backward", partial(passes, reads=(0, 1, 2), writes=(1, 2))),
     (r"Liger(GELU|SiLU)MulFunction", r"_(geglu_tanh|geglu|swiglu)_forward_kernel", _GLU),
