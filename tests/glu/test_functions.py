@@ -186,6 +186,16 @@ def test_reached_through_the_package() -> None:
     assert done.stdout.strip() == "False GLUMLP", done.stderr
 
 
+@pytest.mark.parametrize("cuda", ["13.0", None])
+def test_import_takes_triton_along_where_torch_has_cuda(cuda: str | None) -> None:
+    pytest.importorskip("triton")
+    code = (
+        f"import sys, torch; torch.version.cuda = {cuda!r}; import rung.glu; print('triton' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == str(cuda is not None), done.stderr
+
+
 def test_room_stands_alone() -> None:
     """Without triton, and without the packages that the rest of Rung needs."""
     code = (
