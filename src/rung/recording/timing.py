@@ -103,8 +103,16 @@ def _graph(call: Call, count: int, device: torch.device) -> Any:
                 call()
     except RuntimeError:  # it waits for the GPU, say
         cuda.synchronize()
+        _leave_capture(cuda)
         return None
     return graph
+
+
+def _leave_capture(cuda: Any) -> None:
+    """After a capture that failed torch's random generator still believes to be in one, and every later
+    `torch.randn` raises; a capture that succeeds tells it otherwise."""
+    with cuda.graph(cuda.CUDAGraph()):
+        require_torch().zeros(1, device="cuda")
 
 
 def _replay(graph: Any, count: int) -> int:
