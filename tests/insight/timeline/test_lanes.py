@@ -104,6 +104,15 @@ def test_long_names_use_the_budget_up() -> None:
     assert timeline(trace, budget=221).shown == 1 + 20
 
 
+def test_stream_2_stands_above_stream_10() -> None:
+    drawn = timeline(read(*(kernel("k", 10 * i, 5, stream=s) for i, s in enumerate((10, 2, 7)))))
+    assert [lane.label for lane in drawn.lanes if lane.kind == "gpu"] == [
+        "GPU 0 stream 2",
+        "GPU 0 stream 7",
+        "GPU 0 stream 10",
+    ]
+
+
 class TestBreakdown:
     def test_kinds_and_idleness_add_up_to_the_wall(self) -> None:
         found = breakdown(forward(small()))

@@ -155,6 +155,23 @@ class TestSays:
         assert words.count("38.7 GFLOP") == 3
         assert "idle 8.42 µs, 4 %" in re.sub(r"\s+", " ", words)
 
+    def test_findings_of_several_regions_say_of_which(self) -> None:
+        """Two regions of another name, each of small kernels far apart."""
+        rows = [
+            one
+            for i, name in enumerate(("first", "second"))
+            for one in (
+                annotation(name, 1000 * i, 500),
+                *(launch(1000 * i + 100 * j, 5, 9 * i + j + 1) for j in range(4)),
+                *(kernel("k", 1000 * i + 100 * j + 10, 2, 9 * i + j + 1) for j in range(4)),
+            )
+        ]
+        words = Page(made(read(*rows))).words
+        assert "in first" in words and "in second" in words
+        assert (
+            "in fwd" not in Page(made(read(*events(ran(GELU, "aten::gelu"))))).words
+        )  # one region needs no name
+
     def test_what_changed_between_two(self) -> None:
         words = "".join(Page(made(read_file(h200("03_mlp_eager")), read_file(h200("03_mlp_compile")))).words)
         assert "became one kernel, triton_poi_fused__unsafe_view_gelu_mul_0" in words

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -65,9 +66,10 @@ def gather(trace: Trace, start: int, end: int) -> Gathered:
     return whole.take(np.flatnonzero(inside))
 
 
-def _standing(label: Label) -> tuple[int, str]:
-    """From top to bottom: annotations, CPU threads, devices."""
-    return ("annotation", "cpu", "gpu").index(label[1]), label[0]
+def _standing(label: Label) -> tuple[int, list[str | int]]:
+    """From top to bottom: annotations, CPU threads, devices; stream 2 before stream 10."""
+    words = re.split(r"([0-9]+)", label[0])
+    return ("annotation", "cpu", "gpu").index(label[1]), [int(w) if i % 2 else w for i, w in enumerate(words)]
 
 
 def _renumbered(part: Gathered, lane_of: dict[Label, int]) -> Ints:

@@ -66,6 +66,7 @@ class Section:
     time_bar: Markup
     time_legend: tuple[tuple[str, str], ...]
     findings: tuple[dict[str, Any], ...]
+    several: bool
     kernels: tuple[KernelRow, ...]
     unlisted: str
     gathered: bool
@@ -95,6 +96,7 @@ def _section(one: Exhibit) -> Section:
         time_bar=Markup(where_the_time_goes(one.breakdown, one.forward.region).svg),
         time_legend=tuple(_legend(one)),
         findings=tuple(map(_finding, (*one.why.costs, *one.why.notes))),
+        several=len(one.why.regions) > 1,
         kernels=tuple(_row(n, one, rows) for n, rows in enumerate(one.groups, 1)),
         unlisted=_unlisted(one),
         gathered=any(len(rows) > 1 for rows in one.groups),

@@ -35,6 +35,7 @@ document.getElementById("theme").addEventListener("click", () => {
   drawn.draw();
 });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => drawn.draw());
+matchMedia("print").addEventListener("change", () => drawn.drawNow()); // paper has its own colours, and no next frame
 addEventListener("beforeprint", () => { for (const fold of all("details")) fold.open = true; });
 window.rung = { timeline: drawn, openTab };
 drawn.draw();

@@ -112,6 +112,13 @@ function paintGutter(pen, view, lanes, colour) {
     const fresh = several && (n === 0 || lanes[n - 1].index !== lane.index);
     pen.fillStyle = colour(fresh ? "ink" : "soft");
     pen.font = fresh ? "600 12px system-ui, sans-serif" : "12px system-ui, sans-serif";
-    pen.fillText(fresh ? lane.trace.label : lane.label, 8, lane.top + ROW / 2, GUTTER - 14);
+    pen.fillText(fitting(pen, fresh ? lane.trace.label : lane.label, GUTTER - 16), 8, lane.top + ROW / 2);
   });
+}
+
+function fitting(pen, words, width) {
+  if (pen.measureText(words.slice(0, 100)).width <= width && words.length <= 100) return words;
+  let length = Math.min(words.length, 40);
+  while (length > 1 && pen.measureText(`${words.slice(0, length)}…`).width > width) length -= 1;
+  return `${words.slice(0, length)}…`;
 }

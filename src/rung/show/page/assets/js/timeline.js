@@ -3,10 +3,15 @@ function timeline(canvas, tip, panel, lanes) {
   const view = makeView(lanes), stage = canvas.parentElement;
   let chosen = null, hovered = null, drag = null, due = false;
 
+  function drawNow() {
+    due = false;
+    view.scrolled = stage.scrollTop;
+    paint(canvas, view, lanes, chosen, hovered);
+  }
+
   function draw() {
-    if (due) return;
+    if (!due) requestAnimationFrame(drawNow);
     due = true;
-    requestAnimationFrame(() => { due = false; view.scrolled = stage.scrollTop; paint(canvas, view, lanes, chosen, hovered); });
   }
 
   function choose(span, { bring = true } = {}) {
@@ -109,7 +114,7 @@ function timeline(canvas, tip, panel, lanes) {
   const buttons = { in: () => zoom(view, 0.5), out: () => zoom(view, 2), fit: () => show(view, view.whole), region: () => show(view, view.forward) };
   return {
     act(name) { buttons[name](); draw(); },
-    choose, draw, lanes, view,
+    choose, draw, drawNow, lanes, view,
     get chosen() { return chosen; },
     // The kernel that a table row stands for, in the typical forward.
     find(trace, fact) {
