@@ -157,5 +157,4 @@ def _bars(wanted: bool) -> Iterator[None]:
     try:
         yield
     finally:
-        if wanted:
-            print(file=sys.stderr)  # they leave the last one without a line break
+        sys.stderr.flush()  # what follows on stdout follows them
