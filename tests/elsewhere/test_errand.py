@@ -44,9 +44,9 @@ def test_no_name_is_an_option_or_a_path(text: str) -> None:
     [
         (
             Path("/here/rung-0.1.0-py3-none-any.whl"),
-            "rung[torch,liger] @ file:///data/rung-0.1.0-py3-none-any.whl",
+            "rung[torch,liger,models] @ file:///data/rung-0.1.0-py3-none-any.whl",
         ),
-        ("git+https://host/rung@main", "rung[torch,liger] @ git+https://host/rung@main"),
+        ("git+https://host/rung@main", "rung[torch,liger,models] @ git+https://host/rung@main"),
         ("rung[torch]==0.1.0", "rung[torch]==0.1.0"),
     ],
 )

@@ -29,7 +29,7 @@ BUCKET = f"{USER}/jobs-artifacts"
 CLIMB = ["climb", "matmul-add", "--size", "16", "--variants", "eager", "--device", "cpu", "--on", "hf-jobs"]
 PRICE = (
     "a10g-small: Nvidia A10G - small, 1 x A10G, 24 GB, 4 vCPU, 15 GB; "
-    "$0.0167 a minute, stopped after 30 minutes: $0.50 at most"
+    "$0.0167 per minute; it is stopped after 30 minutes, which cost $0.50"
 )
 
 
@@ -113,7 +113,7 @@ def _is_what_was_asked_for(hub: JobsHub) -> None:
     wheel = f"rung-{rung.__version__}-py3-none-any.whl"
     assert job.spec["command"][:2] == ["sh", "-c"]
     assert (
-        f"uvx --from 'rung[torch,liger] @ file:///data/{wheel}' rung climb matmul-add"
+        f"uvx --from 'rung[torch,liger,models] @ file:///data/{wheel}' rung climb matmul-add"
         " --size 16 --variants eager --device cpu --no-guess --json --out traces > result.json"
     ) in job.spec["command"][2]
     assert (hub.folder / "job0" / "data" / wheel).read_bytes()[:2] == b"PK"
@@ -126,7 +126,7 @@ def test_a_file_that_is_recorded_travels(hub: JobsHub, tmp_path: Path) -> None:
     command = ["record", "--on", "hf-jobs:cpu-basic", "--yes", "--out", "o", "deep/work.py", "--size", "3"]
     code, out, err = call(hub, tmp_path, *command)
     assert (code, out) == (0, "o/work/script.json.gz\n"), err
-    assert err[0].startswith("cpu-basic: CPU Basic, 2 vCPU, 16 GB; $0.0002 a minute")
+    assert err[0].startswith("cpu-basic: CPU Basic, 2 vCPU, 16 GB; $0.0002 per minute")
     assert "['--size', '3']" in err
     assert any(op.name == "aten::add" for op in rung.read(tmp_path / "o/work/script.json.gz").ops)
 
@@ -237,10 +237,10 @@ def test_what_does_not_come_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     ("micro_usd", "unit", "said"),
     [
-        (500_000, "hour", "$0.50 a hour, stopped after 30 minutes: $0.25 at most"),
-        (16_667, "minute", "$0.0167 a minute, stopped after 30 minutes: $0.50 at most"),
-        (1_234_500, "run", "$1.2345 a run, stopped after 30 minutes"),
+        (500_000, "hour", "$0.50 per hour; it is stopped after 30 minutes, which cost $0.25"),
+        (16_667, "minute", "$0.0167 per minute; it is stopped after 30 minutes, which cost $0.50"),
+        (1_234_500, "run", "$1.2345 per run; it is stopped after 30 minutes"),
     ],
 )
-def test_price_has_an_end(micro_usd: int, unit: str, said: str) -> None:
+def test_a_price_has_an_end(micro_usd: int, unit: str, said: str) -> None:
     assert str(Offer("f", "GPU", micro_usd, unit)) == f"f: GPU; {said}"

@@ -11,7 +11,7 @@ from rung.errors import UsageError
 TRACES, RESULT = "traces", "result.json"
 """What an errand leaves in its folder: recordings, and what the command said with --json."""
 
-EXTRAS = "rung[torch,liger]"
+EXTRAS = "rung[torch,liger,models]"
 
 
 @dataclass(frozen=True, slots=True)

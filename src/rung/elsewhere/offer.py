@@ -29,11 +29,11 @@ class Offer:
         return cls(info.name, ", ".join(parts), info.unit_cost_micro_usd, info.unit_label)
 
     def __str__(self) -> str:
-        price = f"{self.flavor}: {self.hardware}; {dollars(self.micro_usd)} a {self.unit}"
+        price = f"{self.flavor}: {self.hardware}; {dollars(self.micro_usd)} per {self.unit}"
         if self.unit not in MINUTES:
-            return f"{price}, stopped after {LIMIT} minutes"
-        most = self.micro_usd * LIMIT // MINUTES[self.unit]
-        return f"{price}, stopped after {LIMIT} minutes: {dollars(most)} at most"
+            return f"{price}; it is stopped after {LIMIT} minutes"
+        most = dollars(self.micro_usd * LIMIT // MINUTES[self.unit])
+        return f"{price}; it is stopped after {LIMIT} minutes, which cost {most}"
 
 
 def dollars(micro_usd: int) -> str:

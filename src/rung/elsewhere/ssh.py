@@ -56,9 +56,10 @@ def line(errand: Errand, folder: str) -> str:
 
 @contextmanager
 def _folder(host: str) -> Iterator[str]:
-    said = _call("ssh", host, "mktemp -d /tmp/rung-XXXXXXXX")
+    # At home, which the nodes of a cluster share, where the command hands itself to one of them.
+    said = _call("ssh", host, 'mktemp -d "$HOME/rung-XXXXXXXX"')
     # What a login script prints comes before.
-    found = re.search(r"^(/tmp/rung-\w{8})\s*\Z", said, re.MULTILINE)
+    found = re.search(r"^(/[\w/.@+-]+/rung-\w{8})\s*\Z", said, re.MULTILINE)
     if found is None:
         raise MachineError(f"ssh {host}: mktemp -d made no folder but said {said[:60]!r}")
     try:

@@ -23,6 +23,7 @@ _PATTERNS = (
 
 HINTS = {
     401: "it asks who you are: log in (hf auth login, or HF_TOKEN)",
+    402: "it asks for payment: the account needs credit",
     403: "you may not",
     404: "it is not there, or not for you",
     413: "the file is too large for it",
