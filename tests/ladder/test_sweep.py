@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 
 from rung.errors import UsageError
 from rung.ladder import get_rung
 from rung.ladder.sweep import Point, Regime, Sweep, answers, parse, sweep
-from rung.show.svg import sweep_svg
 
 TINY = {"dim": 16, "hidden": 32}
 
@@ -66,17 +64,6 @@ def test_a_part_of_it() -> None:
     assert [(point.value, point.variant) for point in part.points] == [(64, "eager")]
     assert [regime.value for regime in part.regimes] == [64]
     assert answers(part)[-1] == "Fastest on the GPU alone: eager at batch 64."
-
-
-def test_the_drawing_is_svg_with_a_pale_and_a_full_bar_each() -> None:
-    root = ElementTree.fromstring(sweep_svg(MEASURED))
-    inside = {"svg": "http://www.w3.org/2000/svg"}
-    bars = [float(bar.attrib["width"]) for bar in root.findall("svg:rect", inside)]
-    # To the slowest wall time of a size, 420 wide.
-    assert bars == [336, 42, 420, 21, 420, 406, 280, 266]
-    words = [text.text or "" for text in root.findall("svg:text", inside)]
-    assert any("a <GPU>" in text for text in words)
-    assert {"eager is overhead-bound", "80.0 µs, GPU 10.0 µs"} <= set(words)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -14,12 +15,14 @@ from rung.errors import MachineError
 from rung.insight.breakdown import breakdown
 from rung.insight.exhibit import Exhibit, exhibit
 from rung.insight.forward import forward
+from rung.ladder.sweep import Point, Regime, Sweep
 from rung.show.drawing import picture as pictures
 from rung.show.drawing.bars import side_by_side, where_the_time_goes
 from rung.show.drawing.lanes import lanes
 from rung.show.drawing.palette import resolved
-from rung.show.drawing.picture import picture, png
+from rung.show.drawing.picture import picture, png, stacked
 from rung.show.drawing.svg import element, text
+from rung.show.drawing.sweep import sweep
 from rung.show.drawing.ticks import decades, round_steps
 from rung.trace import read as read_file
 from tracelib import read
@@ -119,6 +122,38 @@ def test_a_forward_without_work_is_drawn() -> None:
 def test_attributes_and_text_are_escaped() -> None:
     assert element("g", class_='"><x>') == '<g class="&quot;&gt;&lt;x&gt;"/>'
     assert text("a<b", 1, 2.04) == '<text x="1" y="2">a&lt;b</text>'
+
+
+# (wall, GPU) us: eager is limited by its launches at 1, by the GPU at 64.
+TIMES = {(1, "eager"): (80, 10), (1, "rung"): (100, 5), (64, "eager"): (300, 290), (64, "rung"): (200, 190)}
+SWEEP = Sweep(
+    rung="mlp",
+    parameter="batch",
+    values=(1, 64),
+    parameters={},
+    train=False,
+    made={"device_name": "a <GPU>", "torch": "2.11"},
+    variants=("eager", "rung"),
+    sources={},
+    skipped={},
+    points=tuple(Point(size, who, 1000 * wall, 0, 1000 * gpu) for (size, who), (wall, gpu) in TIMES.items()),
+    regimes=(Regime(1, "overhead-bound", ""), Regime(64, "compute-bound", "")),
+)
+
+
+def test_a_sweep_has_a_pale_and_a_full_bar_each() -> None:
+    root = ET.fromstring(stacked([sweep(SWEEP)]))
+    bars = [float(r.get("width", "0")) for r in root.iter(f"{NS}rect") if "bar" in r.get("class", "")]
+    # To the slowest wall time of a size, 600 wide: 900 but for 110 of names and 190 of times.
+    assert bars == [480, 60, 600, 30, 600, 580, 400, 380]
+    words = [said.text for said in root.iter(f"{NS}text")]
+    assert "mlp: time of a call, by batch (a <GPU>, torch 2.11)" in words
+    assert {"batch 1, eager is overhead-bound", "80.0 \u00b5s, GPU 10.0 \u00b5s"} <= set(words)
+
+
+def test_a_sweep_without_a_time_is_drawn() -> None:
+    nothing = replace(SWEEP, points=tuple(replace(p, wall_ns=0, gpu_ns=None) for p in SWEEP.points))
+    ET.fromstring(stacked([sweep(nothing)]))
 
 
 STEPS = (

@@ -44,12 +44,14 @@ def sweep(asked: Asked, text: str, svg: Path | None) -> None:
         UsageError: it is not understood, or the rung or the recordings have nothing of the kind.
         MachineError: torch is missing, or the device is not there.
     """
-    from rung.show.svg import sweep_svg
+    from rung.cli.output import write_file
+    from rung.show.drawing.picture import stacked
+    from rung.show.drawing.sweep import sweep as drawn
     from rung.show.timing import sweep_json, sweep_page
 
     found = _swept(asked, text)
     if svg is not None:
-        _write(svg, sweep_svg(found))
+        write_file(svg, stacked([drawn(found)]))
     _show(asked.json, sweep_json(found), sweep_page(found, asked.rung))
 
 
@@ -109,12 +111,3 @@ def _show(json: bool, as_json: dict[str, Any], page: Iterable[Any]) -> None:
     console = stdout()
     for part in page:
         console.print(part, crop=False)
-
-
-def _write(path: Path, text: str) -> None:
-    from rung.errors import UsageError
-
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror or error}") from error

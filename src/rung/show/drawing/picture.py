@@ -27,10 +27,11 @@ def picture(exhibits: Sequence[Exhibit]) -> str:
     else:
         drawings.append(where_the_time_goes(exhibits[0].breakdown, forwards[0].region))
         drawings += [drawn for drawn in [roofline(exhibits[0].roofline)] if drawn]
-    return _stacked(drawings)
+    return stacked(drawings)
 
 
-def _stacked(drawings: Sequence[Drawing]) -> str:
+def stacked(drawings: Sequence[Drawing]) -> str:
+    """An SVG file of drawings, one below the other, each under what it shows."""
     placed, y = [], MARGIN
     for drawing in drawings:
         placed.append(text(drawing.label, 0, y + 14, class_="label"))
