@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from shlex import split
 
 import pytest
 
@@ -131,6 +132,35 @@ def test_a_failure_there_is_one_line_and_its_reason(
     assert not out.exists()
 
 
+@pytest.mark.parametrize(
+    ("given", "there"),
+    [
+        (
+            "climb mlp --batch 2 --no-warmup --train --guess kernels=5 --html page.html",
+            "climb mlp --batch 2 --no-warmup --train --no-guess --json --out traces",
+        ),
+        (
+            "record --variant eager --variant rung --no-shapes --stacks pkg.work:make",
+            "record --variant eager --variant rung --no-shapes --stacks --json --out traces pkg.work:make",
+        ),
+        (
+            "record --device cpu deep/work.py --json --on 'its own'",
+            "record --device cpu --json --out traces work.py --json --on 'its own'",
+        ),
+    ],
+)
+def test_options_travel_but_for_those_about_here(
+    given: str, there: str, host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("deep").mkdir()
+    Path("deep/work.py").touch()
+    program(host.bin / "rung", f'printf "%s\\n" "$@" > {tmp_path}/args; exit 1')
+    verb, *rest = split(given)
+    assert run([verb, "--on", "ssh:loopback", "--out", "o", *rest]) == 4
+    assert Path("args").read_text().splitlines() == split(there)
+
+
 def test_a_host_without_rung_says_how_to_bring_it(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
     (host.bin / "rung").unlink()
     assert run([*CLIMB, "--on", "ssh:loopback", "--no-guess"]) == 4
@@ -172,7 +202,8 @@ def test_pip_gets_the_package_beside_the_work() -> None:
     spec = Errand(("climb", "mlp"), "rung @ git+https://host/rung")
     assert line(spec, "/tmp/rung-x") == (
         "sh -c 'cd /tmp/rung-x && echo $$ > pid"
-        " && python3 -m pip install -q --target site '\"'\"'rung @ git+https://host/rung'\"'\"' >&2"
+        " && python3 -m pip install -q --disable-pip-version-check --target site"
+        " '\"'\"'rung @ git+https://host/rung'\"'\"' >&2"
         " && exec env PYTHONPATH=/tmp/rung-x/site python3 -m rung climb mlp > result.json'"
     )
 

@@ -48,7 +48,9 @@ def line(errand: Errand, folder: str) -> str:
     rung = "rung"
     if errand.package is not None:
         package = f"./{errand.package.name}" if isinstance(errand.package, Path) else errand.package
-        steps.append(f"python3 -m pip install -q --target site {shlex.quote(package)} >&2")
+        steps.append(
+            f"python3 -m pip install -q --disable-pip-version-check --target site {shlex.quote(package)} >&2"
+        )
         rung = f"env PYTHONPATH={folder}/site python3 -m rung"
     steps.append(f"exec {rung} {shlex.join(errand.arguments)} > {RESULT}")
     return f"sh -c {shlex.quote(' && '.join(steps))}"
