@@ -28,7 +28,7 @@ def setup_glu(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
     ctx.save_for_backward(gate, up)
 
 
-def glu_gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+def glu_gradient(ctx: Any, grad: Tensor) -> Gradients:
     gate, up = ctx.saved_tensors
     return (*differentiable_backward(grad, gate, up, ctx.activation), None)
 
@@ -38,7 +38,7 @@ def setup_backward(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
     ctx.save_for_backward(grad, gate, up)
 
 
-def backward_gradient(ctx: Any, over_gate: Tensor, over_up: Tensor) -> tuple[Tensor | None, ...]:
+def backward_gradient(ctx: Any, over_gate: Tensor, over_up: Tensor) -> Gradients:
     """The second derivative, by the reference: rare, and differentiable in turn."""
     activation = ctx.activation
 
@@ -59,8 +59,8 @@ def setup_mlp(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> 
 def mlp_gradient(ctx: Any, grad: Tensor | None, *_: None) -> Gradients:
     """Gradients for x, three weights, three biases; each tensor that was kept is let go after its last use.
 
-    Five products and sums: the weight of down; down and the GLU in one kernel, which leaves the gradients of
-    gate and up side by side; so one product for both their weights; two for x.
+    Five kernels: the weight of down; down and the GLU in one, which leaves the gradients of gate and up side
+    by side; so one product for both their weights; two for x.
     """
     if grad is None:
         return (None,) * 10
