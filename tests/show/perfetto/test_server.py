@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import socket
+import struct
 import threading
 import time
 from collections.abc import Iterator
@@ -67,6 +68,44 @@ def test_another_sites_page_is_refused(server: Loopback) -> None:
     assert get(server, "/s/", Origin="https://evil.example")[0] == 403
     assert get(server, "/s/", Origin="null")[0] == 403
     assert get(server, "/s/", Origin=server.address)[0] == 200
+
+
+def sent(server: Loopback, request: str) -> bytes:
+    """The answer to a request as it stands; `HOST` is the server's own name."""
+    with socket.create_connection(("127.0.0.1", server.server_port), timeout=5) as connection:
+        connection.sendall(request.replace("HOST", f"127.0.0.1:{server.server_port}").encode())
+        connection.shutdown(socket.SHUT_WR)
+        return b"".join(iter(lambda: connection.recv(65536), b""))
+
+
+@pytest.mark.parametrize("method", ["HEAD", "POST", "PUT", "OPTIONS", "<b>"])
+def test_there_is_nothing_but_getting(server: Loopback, method: str) -> None:
+    answer = sent(server, f"{method} /s/ HTTP/1.1\r\nHost: HOST\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 405 ") and b"page" not in answer and b"<" not in answer
+
+
+@pytest.mark.parametrize("hosts", ["", "Host: HOST\r\nHost: evil\r\n", "Host: evil\r\nHost: HOST\r\n"])
+def test_a_request_names_one_host(server: Loopback, hosts: str) -> None:
+    assert sent(server, f"GET /s/ HTTP/1.1\r\n{hosts}\r\n").startswith(b"HTTP/1.1 403 ")
+
+
+def test_who_dawdles_or_leaves_stops_nobody_else(
+    server: Loopback, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "ui.js").write_bytes(b"x" * 20_000_000)
+    address = ("127.0.0.1", server.server_port)
+    slow = [socket.create_connection(address) for _ in range(50)]
+    for one in slow:
+        one.sendall(b"GET /s")
+    with socket.create_connection(address) as leaver:
+        leaver.sendall(f"GET /ui.js HTTP/1.1\r\nHost: 127.0.0.1:{server.server_port}\r\n\r\n".encode())
+        leaver.recv(1000)
+        leaver.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # gone at once
+    assert get(server, "/s/") == (200, b"<p>page</p>")
+    time.sleep(0.2)
+    for one in slow:
+        one.close()
+    assert capfd.readouterr().err == ""
 
 
 def test_it_listens_on_the_loopback_alone(server: Loopback) -> None:

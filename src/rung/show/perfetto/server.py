@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import mimetypes
 import shutil
+import sys
 import threading
 import time
 from collections.abc import Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 TYPES = {".js": "text/javascript", ".wasm": "application/wasm", ".json": "application/json"}
 """What browsers insist on, whatever the machine's own table says."""
@@ -55,6 +57,11 @@ class Loopback(ThreadingHTTPServer):
         finally:
             self.server_close()
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Nothing of a browser that went away in the middle; anything else is a mistake of ours."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
+
     def _watch(self) -> None:
         while time.monotonic() - self.last < self.patience_s:
             time.sleep(min(0.2, self.patience_s))
@@ -66,6 +73,8 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version = "rung"
     sys_version = ""
+    timeout = 30
+    """Seconds that a client may be silent in the middle of a request, or between two."""
 
     def do_GET(self) -> None:
         if not self._is_ours():
@@ -86,9 +95,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _is_ours(self) -> bool:
         """Whether the request is for this server and from its own page."""
-        origin = self.headers.get("Origin")
+        hosts, origins = self.headers.get_all("Host", []), self.headers.get_all("Origin", [])
         own = {f"http://{host}" for host in self.server.hosts}
-        return self.headers.get("Host") in self.server.hosts and (origin is None or origin in own)
+        return len(hosts) == 1 and hosts[0] in self.server.hosts and own.issuperset(origins)
 
     def _send(self, file: Path) -> None:
         try:
@@ -112,6 +121,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("X-Content-Type-Options", "nosniff")
         self.send_header("Cross-Origin-Resource-Policy", "same-origin")
         self.end_headers()
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """What the standard library refuses by itself: in our words, with nothing of the request in it."""
+        status = HTTPStatus.METHOD_NOT_ALLOWED if code == HTTPStatus.NOT_IMPLEMENTED else HTTPStatus(code)
+        self.close_connection = True
+        self._refuse(status)
 
     def _refuse(self, status: HTTPStatus) -> None:
         body = f"{status.value} {status.phrase}\n".encode()
