@@ -7,6 +7,7 @@ import gzip
 import json
 import socket
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from handmade import GELU, MUL, events, ran
 from recordings import all_of
 from rung.insight.forward import chosen
 from rung.sharing import scrub
+from rung.sharing.finding import item
 from rung.show.as_json import trace_json
 from rung.trace import Trace, read
 from tracelib import annotation, frame, kernel, launch, op, span, write
@@ -30,8 +32,8 @@ def scrubbed(
 ) -> Any:
     """The file after scrubbing, decoded, and what was removed."""
     source = write(folder / "source.json", *made, **header)
-    done = scrub(source, name, folder / "out.json", hide)
-    return json.loads(done.path.read_bytes()), done
+    done = scrub([item(source, name)], folder, hide)
+    return json.loads(done.items[0].local.read_bytes()), done
 
 
 def names(file: Any) -> list[str]:
@@ -111,7 +113,7 @@ def test_who_is_named_in_one_place_is_hidden_in_all(tmp_path: Path) -> None:
     )
     assert names(kept) == ["<user>'s step", "copy to <host>", "<user> and cascade"]
     assert kept["distributedInfo"] == {"backend": "nccl", "user": "<user>"}
-    assert done.name == "runs/host_4711.1693.pt.trace.json"
+    assert done.items[0].name == "runs/host_4711.1693.pt.trace.json"
 
 
 def test_this_machine_and_user_are_hidden_without_being_named(
@@ -183,9 +185,10 @@ def test_nothing_sensitive_is_left(
     known = frame("/home/grace/tux.py(1): main", 0, 9)
     header = {key: value for key, value in header.items() if key not in ("traceEvents", "device")}
     source = write(tmp_path / "source.json", known, *made, **header)
-    target = tmp_path / ("out.json.gz" if packed else "out.json")
-    scrub(source, "tux-7_1.2.pt.trace.json", target, hide=("moonshot",))
-    text = target.read_bytes()
+    name = f"tux-7_1.2.pt.trace.json{'.gz' if packed else ''}"
+    with TemporaryDirectory(dir=tmp_path) as folder:
+        (clean,) = scrub([item(source, name)], Path(folder), hide=("moonshot",)).items
+        text = clean.local.read_bytes()
     left = json.dumps(json.loads(gzip.decompress(text) if packed else text), ensure_ascii=False).lower()
     assert not [secret for secret in SECRETS if secret in left]
     assert "/home" not in left and "scratch" not in left and "users" not in left
@@ -202,21 +205,28 @@ def seen(trace: Trace) -> dict[str, Any]:
 
 @pytest.mark.parametrize("path", all_of("h200"), ids=lambda path: path.name)
 def test_a_recording_reads_the_same_afterwards(tmp_path: Path, path: Path) -> None:
-    target = tmp_path / "out.json.gz"
-    scrub(path, path.name, target)
-    assert seen(read(target)) == seen(read(path))
+    (clean,) = scrub([item(path, path.name)], tmp_path).items
+    assert seen(read(clean.local)) == seen(read(path))
 
 
 def test_times_are_copied_to_the_digit(tmp_path: Path) -> None:
     raw = tracelib.text(op("aten::mm", 0, 5), launch(1, 1, 1), kernel("k", 2, 3, 1))
     source = tmp_path / "in.json"
     source.write_bytes(raw.replace(b'"ts": 2', b'"ts": 1693999999999999.125'))
-    scrub(source, "in.json", tmp_path / "out.json")
-    assert b"1693999999999999.125" in (tmp_path / "out.json").read_bytes()
+    (clean,) = scrub([item(source, "in.json")], tmp_path).items
+    assert b"1693999999999999.125" in clean.local.read_bytes()
 
 
 def test_a_failure_leaves_no_copy(tmp_path: Path) -> None:
     source = write(tmp_path / "in.json", *CHAIN)
     with pytest.raises(OSError, match="No such file"):
-        scrub(source, "in.json", tmp_path / "none" / "out.json")
+        scrub([item(source, "in.json")], tmp_path / "none")
     assert [path.name for path in tmp_path.iterdir()] == ["in.json"]
+
+
+def test_who_is_named_in_one_trace_is_hidden_in_all(tmp_path: Path) -> None:
+    first = write(tmp_path / "a.json", frame("/home/grace/train.py(7): main", 0, 90), *CHAIN)
+    second = write(tmp_path / "b.json", annotation("Grace's step", 0, 50))
+    done = scrub([item(first, "a.json"), item(second, "for grace/b.json")], tmp_path)
+    assert names(json.loads(done.items[1].local.read_bytes())) == ["<user>'s step"]
+    assert [one.name for one in done.items] == ["a.json", "for user/b.json"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from rung.sharing import Plan
+    from rung.sharing import Plan, Scrubbed
     from rung.stores.place import Item, Store
 
 
@@ -66,9 +65,10 @@ def share(
         stderr().print(plain(f"left out, for they are no traces: {_some(others)}"))
     where = store(bucket, namespace, to, private=private, days=days)
     with TemporaryDirectory(prefix="rung-") as folder:
-        removed: Counter[str] = Counter()
+        removed: dict[str, int] = {}
         if scrub:
-            traces = _scrubbed(traces, Path(folder), hide or [], removed)
+            made = _scrubbed(traces, Path(folder), hide or [])
+            traces, removed = made.items, made.removed
         pages = _pages(traces, Path(folder)) if html else {}
         _ready(where, yes)
         plan = planned([*traces, *pages.values()], where.there(), anew=scrub)
@@ -90,24 +90,17 @@ def share(
             stdout().print(line, crop=False)
 
 
-def _scrubbed(traces: Sequence[Item], folder: Path, hide: list[str], removed: Counter[str]) -> list[Item]:
+def _scrubbed(traces: Sequence[Item], folder: Path, hide: list[str]) -> Scrubbed:
     """Clean copies; says what was taken out of all of them."""
     from rung.cli.output import stderr, working
     from rung.sharing import scrub
-    from rung.sharing.finding import item
-    from rung.show.shared import removed as told
+    from rung.show.shared import removed
 
-    clean: list[Item] = []
-    for number, trace in enumerate(traces):
-        with working(f"scrubbing {trace.name}"):
-            copy = _file(folder, number, Path(trace.name).name)
-            made = scrub(trace.local, trace.name, copy, hide)
-        removed.update(made.removed)
-        names = {one.name for one in clean}
-        clean.append(item(copy, made.name if made.name not in names else f"{number}-{made.name}"))
-    for line in told(dict(removed.most_common())):
+    with working("scrubbing"):
+        made = scrub(traces, folder, hide)
+    for line in removed(made.removed):
         stderr().print(line)
-    return clean
+    return made
 
 
 def _pages(traces: Sequence[Item], folder: Path) -> dict[str, Item]:
@@ -125,16 +118,10 @@ def _pages(traces: Sequence[Item], folder: Path) -> dict[str, Item]:
         loaded.path = trace.name  # the page is for others: they know it by that name
         with working(f"drawing {trace.name}"):
             html = page([Scene("", (exhibit(loaded, stem(trace.name)),))])
-        file = _file(folder, number, f"{stem(Path(trace.name).name)}.html")
+        file = folder / f"{number}-{stem(Path(trace.name).name)}.html"
         file.write_text(html, encoding="utf-8")
         made[trace.name] = item(file, f"{stem(trace.name)}.html")
     return made
-
-
-def _file(folder: Path, number: int, name: str) -> Path:
-    """A place for a file that keeps its name, which progress bars show."""
-    (folder / str(number)).mkdir(exist_ok=True)
-    return folder / str(number) / name
 
 
 def _ready(where: Store, yes: bool) -> None:

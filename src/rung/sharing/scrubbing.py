@@ -1,9 +1,9 @@
-"""`scrub`: a copy of a trace without what it tells of people and machines."""
+"""`scrub`: copies of traces without what they tell of people and machines."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,10 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
+from rung.sharing.finding import item
 from rung.sharing.keeping import ARGUMENTS, HEADER, MEMBERS, RUNG
-from rung.sharing.sensitive import Sensitive, sensitive
+from rung.sharing.sensitive import MAY_NAME, Sensitive, Word, names_here, names_in, names_of_file, sensitive
+from rung.stores.place import Item
 from rung.trace.export.exporting import write
 from rung.trace.export.raw import RawTrace, open_raw
 from rung.trace.export.rewriting import Members, rewritten
@@ -20,36 +22,46 @@ from rung.trace.export.rewriting import Members, rewritten
 
 @dataclass(frozen=True, slots=True)
 class Scrubbed:
-    """A clean copy under a clean name, and how often what was taken out: Python frames, arguments and header
-    members by their names, paths, hosts and users in what stayed."""
+    """Clean copies under clean names, and how often what was taken out of them: Python frames, arguments and
+    members of the file by their names, paths, hosts and users in what stayed."""
 
-    path: Path
-    name: str
+    items: list[Item]
     removed: dict[str, int]
 
 
-def scrub(source: Path, name: str, target: Path, hide: Iterable[str] = ()) -> Scrubbed:
-    """Write `source` to `target` without paths, host and user names, stacks and arguments.
+def scrub(traces: Sequence[Item], folder: Path, hide: Iterable[str] = ()) -> Scrubbed:
+    """Copy traces into `folder` without paths, host and user names, stacks and arguments.
 
     Kernels, launches, ops, regions, shapes, dtypes and times stay, and so `read` finds the same. Annotations
-    keep their words, but for paths and names in them; `hide` are more words to take out. `name` is what the
-    file will be called; host and user names go from it too.
+    keep their words, but for paths and names in them; whoever is named in one trace is hidden in all, and in the
+    files' names. `hide` are more words to take out.
 
     Raises:
-        UnreadableTraceError: it is no trace.
-        OSError: the copy cannot be written; then none is left.
+        UnreadableTraceError: one is no trace.
+        OSError: a copy cannot be written.
     """
-    raw = open_raw(source)
-    names = sensitive(_values(raw), name, hide)
-    cleaner = _Cleaner(names, Counter())
-    write(target, cleaner.header(raw.header), cleaner.texts(raw))
-    return Scrubbed(target, names.file_name(name), cleaner.told())
+    raws = [open_raw(one.local) for one in traces]
+    words = names_here().union(*map(_names, raws), *(names_of_file(one.name) for one in traces))
+    cleaner = _Cleaner(sensitive(words, hide), Counter())
+    clean: dict[str, Item] = {}
+    for number, (one, raw) in enumerate(zip(traces, raws, strict=True)):
+        name = cleaner.names.file_name(one.name)
+        name = f"{number}-{name}" if name in clean else name
+        (folder / str(number)).mkdir()
+        copy = folder / str(number) / Path(name).name
+        write(copy, cleaner.header(raw.header), cleaner.texts(raw))
+        clean[name] = item(copy, name)
+    return Scrubbed(list(clean.values()), cleaner.told())
 
 
-def _values(raw: RawTrace) -> Iterator[Any]:
+def _names(raw: RawTrace) -> set[Word]:
+    found: set[Word] = set()
     for _, text in raw.events():
-        yield msgspec.json.decode(text)
-    yield {key: msgspec.json.decode(value) for key, value in raw.header.items()}
+        if MAY_NAME.search(text):
+            found.update(names_in(msgspec.json.decode(text)))
+    for key, value in raw.header.items():
+        found.update(names_in({key: msgspec.json.decode(value)}))
+    return found
 
 
 @dataclass(frozen=True, slots=True)

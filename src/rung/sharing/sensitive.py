@@ -49,7 +49,11 @@ _TENSORBOARD = re.compile(r"([^/\\]+?)_\d+\.\d+\.pt\.trace\.json")
 SHORTEST = {"host": 2, "user": 3}
 """Letters of a name: a user called `mm` would take its name from every matrix product."""
 
-_WHO = re.compile(r"(?i)^(host|hostname|host_name|node|nodename|user|username|user_name|login|owner)$")
+_WHOSE = "host|hostname|host_name|node|nodename|user|username|user_name|login|owner"
+_WHO = re.compile(rf"(?i)^({_WHOSE})$")
+
+MAY_NAME = re.compile(rf'(?i)home|users|scratch|/u\\?/|\\u00|"(?:{_WHOSE})"\s*:'.encode())
+"""What stands in the text of an event that `names_in` finds somebody in; it is quicker to ask."""
 
 NOBODY = frozenset({
     "root", "user", "users", "admin", "ubuntu", "runner", "home", "shared", "public", "data", "default",
@@ -60,11 +64,15 @@ NOBODY = frozenset({
 """Names that tell nothing of anybody, or are words of every trace."""
 
 
+Word = tuple[str, str]
+"""What kind of name, and the name."""
+
+
 @dataclass(frozen=True)
 class Sensitive:
     """Cleans texts of a trace; `words` are hosts, users, whatever else is to be hidden. `found` counts."""
 
-    words: tuple[tuple[str, str], ...]
+    words: tuple[Word, ...]
     found: Counter[str] = field(default_factory=Counter)
     _known: dict[str, tuple[str, Counter[str]]] = field(default_factory=dict)
 
@@ -105,12 +113,8 @@ def _word(word: str) -> re.Pattern[str]:
     return re.compile(rf"(?:(?<![^\W_])|{_ESCAPED}){re.escape(word)}(?![^\W_])", re.IGNORECASE)
 
 
-def sensitive(values: Iterable[Any], file_name: str = "", hide: Iterable[str] = ()) -> Sensitive:
-    """Learn names from a trace's JSON values, from its file's name and from this machine; `hide` are more."""
-    words = {(kind, word) for value in values for kind, word in _names(value)}
-    if named := _TENSORBOARD.search(file_name):
-        words |= {("host", part) for part in (named[1], named[1].split(".")[0])}
-    words |= set(_here())
+def sensitive(words: Iterable[Word], hide: Iterable[str] = ()) -> Sensitive:
+    """Of names that were found; those that tell of nobody are left out. `hide` are more words."""
     kept = {
         (kind, word) for kind, word in words if len(word) >= SHORTEST[kind] and word.lower() not in NOBODY
     }
@@ -118,24 +122,31 @@ def sensitive(values: Iterable[Any], file_name: str = "", hide: Iterable[str] = 
     return Sensitive(tuple(sorted(kept, key=lambda one: (-len(one[1]), one))))
 
 
-def _names(value: Any) -> Iterator[tuple[str, str]]:
-    """Users whose home a path goes through, and what a member calls a host or a user."""
+def names_in(value: Any) -> Iterator[Word]:
+    """Users whose home a path in a JSON value goes through, and what a member calls a host or a user."""
     if isinstance(value, str):
         yield from (("user", name) for name in _HOMES.findall(value))
     elif isinstance(value, list):
         for one in value:
-            yield from _names(one)
+            yield from names_in(one)
     elif isinstance(value, dict):
         for key, one in value.items():
-            yield from _names(key)
+            yield from names_in(key)
             if isinstance(one, str) and (who := _WHO.match(str(key))):
                 yield ("host" if who[1].lower().startswith(("host", "node")) else "user"), one
-            yield from _names(one)
+            yield from names_in(one)
 
 
-def _here() -> Iterator[tuple[str, str]]:
+def names_of_file(name: str) -> Iterator[Word]:
+    """The host in a name that `tensorboard_trace_handler` made."""
+    if named := _TENSORBOARD.search(name):
+        yield "host", named[1]
+        yield "host", named[1].split(".")[0]
+
+
+def names_here() -> set[Word]:
+    """Who runs this, and where."""
+    found = {("host", socket.gethostname()), ("host", socket.gethostname().split(".")[0])}
     with suppress(Exception):  # a user without a name
-        yield "user", getpass.getuser()
-    host = socket.gethostname()
-    yield "host", host
-    yield "host", host.split(".")[0]
+        found.add(("user", getpass.getuser()))
+    return found
