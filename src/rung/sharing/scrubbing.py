@@ -33,8 +33,8 @@ def scrub(traces: Sequence[Item], folder: Path, hide: Iterable[str] = ()) -> Scr
     """Copy traces into `folder` without paths, host and user names, stacks and arguments.
 
     Kernels, launches, ops, regions, shapes, dtypes and times stay, and so `read` finds the same. Annotations
-    keep their words, but for paths and names in them; whoever is named in one trace is hidden in all, and in the
-    files' names. `hide` are more words to take out.
+    keep their words, but for paths and names in them; whoever is named in one trace is hidden in all, and in
+    the files' names. `hide` are more words to take out.
 
     Raises:
         UnreadableTraceError: one is no trace.
