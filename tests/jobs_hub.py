@@ -49,11 +49,12 @@ class Job:
 
 
 class JobsHub(Hub):
-    """`jobs` in the order they were started; each runs in a folder below `folder`."""
+    """`jobs` in the order they were started, each run below `folder`; none starts without `credit`."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.jobs: list[Job] = []
+        self.credit = True
         (folder / "bin").mkdir(parents=True)
         self.install(
             f'echo "$2" > {folder}/required\ntest "$3" = rung\nshift 3\nexec {sys.executable} -m rung "$@"'
@@ -126,7 +127,10 @@ def _hardware(ask: _Handler, body: bytes) -> None:
 
 
 def _start(ask: _Handler, body: bytes, owner: str) -> None:
-    ask.json(_hub(ask).start(json.loads(body)).shown())
+    if _hub(ask).credit:
+        ask.json(_hub(ask).start(json.loads(body)).shown())
+    else:
+        ask.json({"error": "Payment required"}, 402)
 
 
 def _job(ask: _Handler, body: bytes, owner: str, number: str) -> None:

@@ -195,12 +195,21 @@ def test_ctrl_c_cancels_the_job(hub: JobsHub, tmp_path: Path) -> None:
     assert hub.jobs[0].stage == "CANCELED"
 
 
-def test_a_job_that_is_refused_was_not_started(hub: JobsHub, tmp_path: Path) -> None:
-    hub.broken = lambda path: path == f"/api/jobs/{USER}"
+def test_without_credit_nothing_starts(hub: JobsHub, tmp_path: Path) -> None:
+    hub.credit = False
     code, _, err = call(hub, tmp_path, *CLIMB, "--yes")
     assert code == 4
-    assert err[1:] == ["rung: hf-jobs: it answered with an error (400)."]
+    assert err[1:] == ["rung: hf-jobs: it asks for payment: the account needs credit (402)."]
     assert hub.jobs == []
+
+
+def test_without_the_client_it_says_what_to_install(hub: JobsHub, tmp_path: Path) -> None:
+    (tmp_path / "huggingface_hub.py").write_text("raise ImportError")
+    code, _, err = call(hub, tmp_path, *CLIMB, "--yes")
+    assert code == 4
+    assert len(err) == 1
+    assert "pip install" in err[0]
+    assert "rung[hub]" in err[0]
 
 
 def test_an_unknown_flavor_names_the_others(hub: JobsHub, tmp_path: Path) -> None:

@@ -187,10 +187,12 @@ def test_an_answer_that_is_none_moves_nothing(
 def test_ctrl_c_stops_it_there(host: Host, tmp_path: Path) -> None:
     program(host.bin / "rung", f"echo $$ > {tmp_path}/pid; echo at work >&2; exec sleep 60")
     command = [sys.executable, "-m", "rung", *CLIMB, "--on", "ssh:loopback", "--no-guess"]
-    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as here:
+    # A terminal interrupts all of its processes, ssh among them.
+    how = {"cwd": tmp_path, "text": True, "start_new_session": True}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, **how) as here:
         assert here.stderr is not None
         assert here.stderr.readline() == "at work\n"
-        here.send_signal(signal.SIGINT)
+        os.killpg(here.pid, signal.SIGINT)
         rest = here.stderr.read()
         assert here.wait() == 130
     assert rest == "stopped it on loopback\nrung: interrupted\n"
