@@ -13,7 +13,7 @@ from msgspec import Raw
 
 from rung.sharing.finding import item
 from rung.sharing.keeping import ARGUMENTS, HEADER, MEMBERS, RUNG
-from rung.sharing.sensitive import MAY_NAME, Sensitive, Word, names_here, names_in, names_of_file, sensitive
+from rung.sharing.sensitive import Sensitive, Word, may_name, names_here, names_in, names_of_file, sensitive
 from rung.stores.place import Item
 from rung.trace.export.exporting import write
 from rung.trace.export.raw import RawTrace, open_raw
@@ -57,7 +57,7 @@ def scrub(traces: Sequence[Item], folder: Path, hide: Iterable[str] = ()) -> Scr
 def _names(raw: RawTrace) -> set[Word]:
     found: set[Word] = set()
     for _, text in raw.events():
-        if MAY_NAME.search(text):
+        if may_name(text):
             found.update(names_in(msgspec.json.decode(text)))
     for key, value in raw.header.items():
         found.update(names_in({key: msgspec.json.decode(value)}))

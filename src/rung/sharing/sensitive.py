@@ -49,11 +49,14 @@ _TENSORBOARD = re.compile(r"([^/\\]+?)_\d+\.\d+\.pt\.trace\.json")
 SHORTEST = {"host": 2, "user": 3}
 """Letters of a name: a user called `mm` would take its name from every matrix product."""
 
-_WHOSE = "host|hostname|host_name|node|nodename|user|username|user_name|login|owner"
-_WHO = re.compile(rf"(?i)^({_WHOSE})$")
+_HOSTS = ("host", "hostname", "host_name", "node", "nodename")
+_USERS = ("user", "username", "user_name", "login", "owner")
+"""Members that name somebody."""
 
-MAY_NAME = re.compile(rf'(?i)home|users|scratch|/u\\?/|\\u00|"(?:{_WHOSE})"\s*:'.encode())
-"""What stands in the text of an event that `names_in` finds somebody in; it is quicker to ask."""
+_MARKS = (
+    *(mark.encode() for mark in ("home", "users", "scratch", "/u/", "\\/u", "\\u00")),
+    *(f'"{word}"'.encode() for word in (*_HOSTS, *_USERS)),
+)
 
 NOBODY = frozenset({
     "root", "user", "users", "admin", "ubuntu", "runner", "home", "shared", "public", "data", "default",
@@ -81,7 +84,8 @@ class Sensitive:
         if text not in self._known:
             self._known[text] = self.masked(text)
         cleaned, found = self._known[text]
-        self.found.update(found)
+        if found:
+            self.found.update(found)
         return cleaned
 
     def file_name(self, name: str) -> str:
@@ -122,6 +126,12 @@ def sensitive(words: Iterable[Word], hide: Iterable[str] = ()) -> Sensitive:
     return Sensitive(tuple(sorted(kept, key=lambda one: (-len(one[1]), one))))
 
 
+def may_name(text: bytes) -> bool:
+    """Whether `names_in` could find somebody in the JSON text: quicker to ask than to decode."""
+    lowered = text.lower()
+    return any(mark in lowered for mark in _MARKS)
+
+
 def names_in(value: Any) -> Iterator[Word]:
     """Users whose home a path in a JSON value goes through, and what a member calls a host or a user."""
     if isinstance(value, str):
@@ -132,8 +142,8 @@ def names_in(value: Any) -> Iterator[Word]:
     elif isinstance(value, dict):
         for key, one in value.items():
             yield from names_in(key)
-            if isinstance(one, str) and (who := _WHO.match(str(key))):
-                yield ("host" if who[1].lower().startswith(("host", "node")) else "user"), one
+            if isinstance(one, str) and key.lower() in (*_HOSTS, *_USERS):
+                yield "host" if key.lower() in _HOSTS else "user", one
             yield from names_in(one)
 
 
