@@ -144,7 +144,7 @@ def test_a_failure_there_is_one_line_and_its_reason(
             "record --variant eager --variant rung --no-shapes --stacks --json --out traces pkg.work:make",
         ),
         (
-            "record --device cpu deep/work.py --json --on 'its own'",
+            "record --device cpu ./deep//work.py --json --on 'its own'",
             "record --device cpu --json --out traces work.py --json --on 'its own'",
         ),
     ],

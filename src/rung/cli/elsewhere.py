@@ -64,8 +64,9 @@ def record(
     ctx: typer.Context, target: str, on: str, package: str | None, yes: bool, out: Path
 ) -> dict[str, Any]:
     """Records the target there; what `rung record --json` says, with the paths here. Raises as `climb`."""
-    file = _file_of(target, on)
-    there = target if file is None else target.replace(str(file), file.name, 1)
+    place = _place(target)
+    file = _file_of(place, on)
+    there = target if file is None else file.name + target.removeprefix(place)
     arguments = ("record", *given(ctx, STAYS_HERE), *ANSWER, there, *ctx.args)
     return _carry_out(arguments, () if file is None else (file,), on, package, yes, out)
 
@@ -89,16 +90,21 @@ def _written(option: Any, value: Any) -> Iterator[str]:
         yield from (option.opts[0], str(one))
 
 
-def _file_of(target: str, on: str) -> Path | None:
-    """The file that the target names and that travels; a module has to be there already.
+def _place(target: str) -> str:
+    """`work.py` of `work.py:make`, and of `work.py`, a script."""
+    from rung.recording.targets import names_a_script
+
+    return target if names_a_script(target) else target.rpartition(":")[0]
+
+
+def _file_of(place: str, on: str) -> Path | None:
+    """The file that travels; a module has to be there already.
 
     Raises:
         UsageError: there is no such file; or a job, which starts from nothing, would lack the module.
     """
     from rung.errors import UsageError
-    from rung.recording.targets import names_a_script
 
-    place = target if names_a_script(target) else target.rpartition(":")[0]
     if place.endswith(".py"):
         if not Path(place).is_file():
             raise UsageError(f"there is no file {place}")

@@ -29,8 +29,10 @@ def run(errand: Errand, host: str, into: Path, say: Callable[[str], None]) -> No
         listening = Listening(say)
         code = _listen(host, line(errand, folder), listening, folder)
         if code == NOT_FOUND:
+            lacking = "rung" if errand.package is None else "python3"
+            instead = ", or give --from this" if errand.package is None else ""
             raise MachineError(
-                f"{host} has no rung that a plain ssh session finds: install it there, or give --from this"
+                f"{host} has no {lacking} that a plain ssh session finds: install it there{instead}"
             )
         if code:
             who = f"ssh to {host}" if code == UNREACHED else f"rung on {host} (exit {code})"
