@@ -60,7 +60,7 @@ def test_the_traces_of_a_folder_keep_their_places(
 
 
 def test_one_trace_goes_by_its_own_name(traces: Path, shelf: Path) -> None:
-    assert run("share", traces / "b" / "a.json.gz", "--to", shelf.as_uri()) == 0
+    assert run("share", traces / "b" / "a.json.gz", "-b", shelf.as_uri()) == 0  # an address will do, too
     assert lying(shelf) == ["a.json.gz"]
 
 
@@ -150,6 +150,7 @@ def test_deleting_is_asked_at_a_terminal(
         (["{traces}", "--to", "gopher://x"], 2, "no address that Rung knows"),
         (["{traces}", "--to", "hf://datasets/a/b"], 2, "names no bucket; one is hf://buckets/NAMESPACE/NAME"),
         (["{traces}", "--to", "file:///x", "-n", "me"], 2, "--namespace goes with --bucket"),
+        (["{traces}", "-b", "you/shelf", "-n", "me"], 2, "you/shelf names a namespace already"),
         (["{traces}", "--to", "file:///x", "--days", "8"], 2, "--days takes 1 to 7"),
         (["{traces}", "--to", "file:///x", "--hide", "me"], 2, "--hide goes with --scrub"),
         (["{traces}", "--to", "file:///x", "--json", "--markdown"], 2, "give one of them"),

@@ -55,8 +55,11 @@ class Bucket:
         """Of a name; without a namespace your own.
 
         Raises:
+            UsageError: the namespace is named twice.
             MachineError: `huggingface_hub` is not installed, or you are not logged in.
         """
+        if "/" in name and namespace is not None:
+            raise UsageError(f"{name} names a namespace already: leave --namespace out.")
         if "/" not in name and namespace is None:
             with _told("the Hub"):
                 namespace = _api().whoami()["name"]

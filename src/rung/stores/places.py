@@ -15,18 +15,20 @@ LONGEST = 7
 def store(
     bucket: str | None, namespace: str | None, to: str | None, *, private: bool = False, days: int = LONGEST
 ) -> Store:
-    """The Hub's bucket of that name, or whatever the address `to` is.
+    """The Hub's bucket of that name, or whatever the address is: `to`, or `bucket` if it is one.
 
     Raises:
         UsageError: neither or both were given, the address is none, or it cannot be written to.
         MachineError: the store's library is not installed, or you are not logged in.
     """
+    if bucket is not None and to is None and is_remote(bucket):
+        bucket, to = None, bucket
     if (bucket is None) == (to is None):
         raise UsageError("say where to: --bucket NAME on the Hub, or --to s3://bucket/folder.")
     if not 1 <= days <= LONGEST:
         raise UsageError(f"--days takes 1 to {LONGEST}: no store signs for longer.")
     if bucket is not None:
-        return Bucket.named(bucket.removeprefix("hf://buckets/"), namespace, private)
+        return Bucket.named(bucket, namespace, private)
     assert to is not None
     if namespace is not None:
         raise UsageError("--namespace goes with --bucket.")
