@@ -38,7 +38,7 @@ def test_the_second_reader_of_a_tensor_reads_it_again() -> None:
     first, other = ran(GELU, "aten::gelu", SQUARE), ran(GELU, "aten::sum", SQUARE)
     found = flow(one(first, other, other))
     assert [(p.writer, p.reader, p.again) for p in found.given[0]] == [(0, 1, False), (0, 2, True)]
-    assert found.kept == {0}
+    assert found.needed_outside({0, 1}) == {0} and found.needed_outside({0, 1, 2}) == set()
 
 
 def test_one_kernels_inputs_are_two_tensors() -> None:

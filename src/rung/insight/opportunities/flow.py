@@ -33,24 +33,20 @@ class Passed:
 @dataclass(frozen=True, slots=True)
 class Flow:
     """A forward's tensors, row by row: what each reads and writes (None where the recording does not tell),
-    what of it came from other rows and went to other rows.
-
-    `kept` are rows whose tensor is, or may be, read once more after its first reader.
-    """
+    what of it came from other rows and went to other rows."""
 
     reads: tuple[tuple[Tensor, ...], ...]
     writes: tuple[Tensor | None, ...]
     received: tuple[tuple[Passed, ...], ...]
     given: tuple[tuple[Passed, ...], ...]
-    kept: frozenset[int]
 
     def inside(self, rows: Collection[int]) -> list[Passed]:
         """What these rows hand on to one another."""
         return [p for row in rows for p in self.received[row] if p.writer in rows]
 
     def needed_outside(self, rows: Collection[int]) -> set[int]:
-        """Those of the rows whose tensor others read as well, or may."""
-        return {row for row in rows if row in self.kept or any(p.reader not in rows for p in self.given[row])}
+        """Those of the rows whose tensor others read as well."""
+        return {row for row in rows if any(p.reader not in rows for p in self.given[row])}
 
 
 def flow(forward: Forward) -> Flow:
@@ -74,13 +70,7 @@ def flow(forward: Forward) -> Flow:
     for passed in seen.passed:
         received[passed.reader].append(passed)
         given[passed.writer].append(passed)
-    return Flow(
-        tuple(reads),
-        tuple(writes),
-        tuple(map(tuple, received)),
-        tuple(map(tuple, given)),
-        frozenset(seen.kept),
-    )
+    return Flow(tuple(reads), tuple(writes), tuple(map(tuple, received)), tuple(map(tuple, given)))
 
 
 def _key(tensor: Tensor) -> Key:
@@ -98,9 +88,6 @@ class _Seen:
     unread: defaultdict[Key, list[int]] = field(default_factory=lambda: defaultdict(list))
     before: defaultdict[Key, list[int]] = field(default_factory=lambda: defaultdict(list))
     passed: list[Passed] = field(default_factory=list)
-    kept: set[int] = field(default_factory=set)
-    known: defaultdict[Key, int] = field(default_factory=lambda: defaultdict(int))
-    """How many of `before` are in `kept` already: a long trace reads tensors of one size without end."""
     products: set[int] = field(default_factory=set)
 
     def read(self, tensors: tuple[Tensor, ...], row: int) -> None:
@@ -111,8 +98,6 @@ class _Seen:
             if self.unread[key] and not (self.before[key] and self.unread[key][-1] in self.products):
                 claimed.append(Passed(tensor, self.unread[key].pop(), row))
             elif self.before[key]:
-                self.kept.update(self.before[key][self.known[key] :])
-                self.known[key] = len(self.before[key])
                 self.passed.append(Passed(tensor, self.before[key][-1], row, again=True))
         for one in claimed:
             self.before[_key(one.tensor)].append(one.writer)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rung import units
-from rung.insight.opportunities.flow import Flow, Passed
+from rung.insight.opportunities.flow import Flow
 from rung.insight.opportunities.opportunity import Kind, Opportunity, Prediction
 from rung.insight.opportunities.runs import base
 from rung.insight.opportunities.setting import Setting
@@ -31,7 +31,8 @@ def as_one_kernel(at: Setting, rows: Sequence[int]) -> Prediction:
     """What rows of a forward save as one kernel, which keeps on the chip what they pass to one another.
 
     Matrix products keep their time, and the others ride in them: their time is saved but for what they read
-    from outside, at copy bandwidth. Without a product the kernel takes (bytes read from outside + bytes left
+    from outside, and for what they leave behind beyond what the products no longer write, at copy bandwidth.
+    Without a product the kernel takes (bytes read from outside + bytes left
     behind) / copy bandwidth, and no less than the shortest of the rows: no kernel is free.
     """
     inside = at.tensors.inside(rows)
@@ -39,7 +40,7 @@ def as_one_kernel(at: Setting, rows: Sequence[int]) -> Prediction:
     saved_bytes = sum(p.tensor.nbytes for p in inside) + sum(_written(at.tensors, row) for row in handed)
     riders = [row for row in rows if at.rows[row].kind != "gemm"]
     if len(riders) < len(rows):
-        saved, assumption = _in_products(at, riders, inside)
+        saved, assumption = _in_products(at, rows, riders, handed)
     else:
         saved, assumption = _one_mover(at, rows, saved_bytes)
     return Prediction(saved, saved_bytes, len(rows) - 1, assumption)
@@ -48,16 +49,20 @@ def as_one_kernel(at: Setting, rows: Sequence[int]) -> Prediction:
 UNKNOWN: Estimate = (None, "the speed of this device's memory is not known")
 
 
-def _in_products(at: Setting, riders: list[int], inside: list[Passed]) -> Estimate:
+def _in_products(at: Setting, rows: Sequence[int], riders: list[int], handed: set[int]) -> Estimate:
     said, spared = "the GEMM takes no longer with the rest in it", sum(_times(at, riders))
     read = sum(t.nbytes for row in riders for t in at.tensors.reads[row])
-    outside = read - sum(p.tensor.nbytes for p in inside if p.reader in riders)
-    if not outside:
+    read -= sum(p.tensor.nbytes for p in at.tensors.inside(rows) if p.reader in riders)
+    written = sum(_written(at.tensors, row) for row in riders if row not in handed)
+    written -= sum(_written(at.tensors, row) for row in handed if row not in riders)
+    moved = [(verb, n) for verb, n in (("reads", read), ("writes", written)) if n > 0]
+    if not moved:
         return spared, said
     if at.memory is None:
         return UNKNOWN
-    said = f"{said}, which still reads {units.size(outside)} at {at.memory.known}"
-    return max(0, spared - at.memory.ns(outside)), said
+    left = " and ".join(f"{verb} {units.size(n)}" for verb, n in moved)
+    said = f"{said}, which still {left} at {at.memory.known}"
+    return max(0, spared - at.memory.ns(sum(n for _, n in moved))), said
 
 
 def _one_mover(at: Setting, rows: Sequence[int], saved_bytes: int) -> Estimate:
