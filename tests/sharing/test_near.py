@@ -118,6 +118,14 @@ def test_a_signature_stays_secret_and_a_query_does_not(web: str, capsys: pytest.
     assert "0123abc" not in told.out + told.err
 
 
+@pytest.mark.parametrize("name", ["..%2F..%2Fevil.json", "..", "a" * 300 + ".json", "%00.json", "%0A.json"])
+def test_a_name_from_afar_makes_no_file_elsewhere(web: str, name: str, tmp_path: Path) -> None:
+    serve(f"/{name}", TRACE)
+    found = near(f"{web}/{name}")
+    assert found.read_bytes() == TRACE and len(found.name) < 20
+    assert found.parent == Path(fetching._folder())
+
+
 def test_two_queries_are_two_traces(web: str) -> None:
     both = {"run=1": tracelib.text(*CHAIN), "run=2": tracelib.text(*CHAIN[:3])}
     Handler.answers["/get"] = lambda ask: ask.send(200, both[ask.path.partition("?")[2]])
@@ -237,5 +245,8 @@ def test_words_for_addresses() -> None:
     ]
     assert last_name("https://x/a%20b.json.gz?v=1#f") == "a b.json.gz"
     assert last_name("s3://b/a%20b.json") == "a%20b.json"
+    assert last_name("https://x/..%2F..%2Fevil.json") == last_name("s3://b/..\\evil.json") == "evil.json"
+    assert last_name("https://x/..") == last_name("https://x") == "trace"
+    assert last_name("https://x/a%00b%0A.json") == "a_b_.json"
     assert shown("https://u:p@x/a.json?sig=1&v=2") == "https://x/a.json?sig=***&v=2"
     assert shown("plain.json?sig=1") == "plain.json?sig=1"

@@ -48,7 +48,7 @@ def shown(url: str) -> str:
 
 
 def last_name(url: str) -> str:
-    """The file's own name: `eager.json.gz`."""
-    if not url.lower().startswith("http"):
-        return url.rstrip("/").rsplit("/", 1)[-1]
-    return unquote(urlsplit(url).path.rstrip("/").rsplit("/", 1)[-1])
+    """The file's own name, `eager.json.gz`, fit for a file here: it leads nowhere."""
+    path = unquote(urlsplit(url).path) if url.lower().startswith("http") else url
+    name = re.split(r"[/\\]", path.rstrip("/"))[-1]
+    return "trace" if name in ("", ".", "..") else re.sub(r"[\x00-\x1f\x7f]", "_", name)

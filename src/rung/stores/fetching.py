@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -14,7 +15,7 @@ from urllib.request import url2pathname
 
 from rung import units
 from rung.errors import RungError, UnreadableTraceError
-from rung.stores.address import last_name, scheme, shown
+from rung.stores.address import scheme, shown
 from rung.stores.trouble import said
 
 LARGEST = 8_000_000_000
@@ -81,8 +82,13 @@ def _opened(url: str) -> Far:
 
 
 def _written(url: str, far: Far, progress: Progress | None) -> Path:
-    """A folder for each, so that the file keeps its name. What is not whole is not kept."""
-    target = Path(tempfile.mkdtemp(dir=_folder())) / (last_name(url) or "trace.json")
+    """A file of its own. What is not whole is not kept.
+
+    The name is made here: one from afar could lead out of the folder.
+    """
+    handle, name = tempfile.mkstemp(dir=_folder())
+    os.close(handle)
+    target = Path(name)
     done = 0
     try:
         with target.open("wb") as file:
