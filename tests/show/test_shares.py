@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from handmade import GELU, MUL, one, ran, tensors
+from handmade import GELU, MUL, TILE_A, one, ran, tensors
 from rung.insight.ceilings import Ceiling
 from rung.insight.forward import Forward
 from rung.insight.roofline import Point, roofline
@@ -59,6 +59,24 @@ def test_without_a_ceiling_there_is_no_such_column() -> None:
     assert "of ceiling" not in shown(kernels.in_order(found.rows, points=points))
     assert "of ceiling" not in shown(kernels.gathered(found.rows, points=points))
     assert "of ceiling" not in shown(kernels.in_order(found.rows))
+
+
+@pytest.mark.parametrize(
+    ("columns", "ceiling", "said"),
+    [
+        (8, GPU, "2.03 MB  4.00 µs  508 GB/s"),  # 7.9 FLOP a byte, under the ridge of 100
+        (8, None, "16.0 MFLOP  4.00 µs  4.00 TFLOP/s"),
+        (1000, GPU, "2.00 GFLOP  4.00 µs  500 TFLOP/s"),  # 333 FLOP a byte
+        (1000, None, "2.00 GFLOP  4.00 µs  500 TFLOP/s"),
+    ],
+)
+def test_work_and_rate_are_in_the_unit_of_what_limits(
+    columns: int, ceiling: Ceiling | None, said: str
+) -> None:
+    """[1000, 1000] x [1000, n]: 2e6 n FLOP, and 2 MB for the matrix; in bytes if a ceiling says so."""
+    found = one((TILE_A, "aten::mm", tensors([1000, 1000], [1000, columns], dtype=HALF), 4))
+    table = shown(kernels.in_order(found.rows, points=roofline(found, ceiling).points))
+    assert said in table.splitlines()[1]
 
 
 @pytest.mark.parametrize(

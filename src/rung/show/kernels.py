@@ -28,6 +28,7 @@ def in_order(
     numbers = _numbers(rows)
     weights = weights or [""] * len(rows)
     shares = [_reached([point]) for point in points] or [""] * len(rows)
+    by_memory = _by_memory(rows, points)
     columns = (
         Column("#", [str(n) if n else "" for n in numbers], right=True),
         Column("weight", [word if n else "" for word, n in zip(weights, numbers, strict=True)]),
@@ -35,10 +36,10 @@ def in_order(
         Column("kernel", _descriptions(rows, numbers)),
         Column("launch", _launches(rows)),
         Column("shapes", [shapes(row) for row in rows]),
-        Column("work", [work(row) for row in rows], right=True),
+        Column("work", [work(*one) for one in by_memory], right=True),
         Column("time", [_time(row, doubtful) for row in rows], right=True),
         Column("spread", [spread(row.dur_ns) for row in rows]),
-        Column("rate", _published(rows, doubtful, _rates(rows, points)), right=True),
+        Column("rate", _published(rows, doubtful, [rate(*one) for one in by_memory]), right=True),
         Column(REACHED, _published(rows, doubtful, shares), right=True),
     )
     return Columns(
@@ -146,16 +147,10 @@ def shapes(row: WorkRow) -> str:
     return " ".join(distinct[:2])
 
 
-def work(row: WorkRow) -> str:
-    if row.work.flop:
+def work(row: WorkRow, by_memory: bool = False) -> str:
+    if row.work.flop and not (by_memory and row.work.nbytes):
         return units.flop(row.work.flop)
     return units.size(row.work.nbytes) if row.work.nbytes else ""
-
-
-def _rates(rows: Sequence[WorkRow], points: Sequence[Point]) -> list[str]:
-    """FLOP/s of what is limited by arithmetic, bytes/s of the rest."""
-    by_memory = [point.side == "memory" for point in points] or [False] * len(rows)
-    return [rate(row, memory) for row, memory in zip(rows, by_memory, strict=True)]
 
 
 def rate(row: WorkRow, by_memory: bool = False) -> str:
@@ -164,6 +159,13 @@ def rate(row: WorkRow, by_memory: bool = False) -> str:
     if row.flop_per_s and not (by_memory and row.bytes_per_s):
         return units.flop_rate(row.flop_per_s)
     return units.byte_rate(row.bytes_per_s) if row.bytes_per_s else ""
+
+
+def _by_memory(rows: Sequence[WorkRow], points: Sequence[Point]) -> list[tuple[WorkRow, bool]]:
+    """Each with whether memory limits it, so that its work and rate are in bytes. Without a ceiling that is
+    not known of a product: a CPU's ridge is far below a GPU's."""
+    known = [point.side == "memory" and point.memory_ns is not None for point in points]
+    return list(zip(rows, known or [False] * len(rows), strict=True))
 
 
 def spread(time: Spread) -> str:
