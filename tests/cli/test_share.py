@@ -84,6 +84,16 @@ def test_a_page_tells_nothing_of_where_it_was_made(traces: Path, shelf: Path) ->
     assert "<title>b/a - Rung</title>" in page and str(traces) not in page
 
 
+def test_two_traces_of_one_name_have_two_pages(
+    traces: Path, shelf: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(traces / "b" / "a.json", *CHAIN)
+    assert run("share", traces / "b", "--to", shelf.as_uri(), "--html", "--json") == 0
+    pages = [one["page"] for one in json.loads(capsys.readouterr().out)["artifacts"]]
+    assert pages == [(shelf / name).as_uri() for name in ("a.html", "a.json.gz.html")]
+    assert lying(shelf) == ["a.html", "a.json", "a.json.gz", "a.json.gz.html"]
+
+
 def test_scrubbed_copies_go_and_originals_stay(
     traces: Path, shelf: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

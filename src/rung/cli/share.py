@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from rung.sharing import Plan, Scrubbed
+    from rung.sharing import Plan, Scrubbed, Shared
     from rung.stores.place import Item, Store
 
 
@@ -47,7 +47,7 @@ def share(
 
     They go into a bucket or a folder that others can fetch from. What is there already is not sent again.
     """
-    from rung.cli.output import print_json, stderr, stdout
+    from rung.cli.output import stderr
     from rung.errors import UsageError
     from rung.sharing import planned, shared, traces_in
     from rung.show import shared as shown
@@ -81,6 +81,15 @@ def share(
     ]
     for note in shown.notes(found):
         stderr().print(note)
+    _print(found, gone, removed, json, markdown)
+
+
+def _print(
+    found: Sequence[Shared], gone: Sequence[str], removed: dict[str, int], json: bool, markdown: bool
+) -> None:
+    from rung.cli.output import print_json, stdout
+    from rung.show import shared as shown
+
     if json:
         print_json(shown.as_json(found, gone, removed))
     elif markdown:
@@ -112,7 +121,7 @@ def _pages(traces: Sequence[Item], folder: Path) -> dict[str, Item]:
     from rung.sharing.finding import item
     from rung.show.page import Scene, page
 
-    made = {}
+    made: dict[str, Item] = {}
     for number, trace in enumerate(traces):
         loaded = load(str(trace.local))
         loaded.path = trace.name  # the page is for others: they know it by that name
@@ -120,7 +129,9 @@ def _pages(traces: Sequence[Item], folder: Path) -> dict[str, Item]:
             html = page([Scene("", (exhibit(loaded, stem(trace.name)),))])
         file = folder / f"{number}-{stem(Path(trace.name).name)}.html"
         file.write_text(html, encoding="utf-8")
-        made[trace.name] = item(file, f"{stem(trace.name)}.html")
+        name = f"{stem(trace.name)}.html"
+        taken = any(one.name == name for one in made.values())  # by a.json, if this is a.json.gz
+        made[trace.name] = item(file, f"{trace.name}.html" if taken else name)
     return made
 
 
