@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import rung
-from handmade import ADD, GELU, MUL, TILE_A, TILE_B, events, ran
+from handmade import ADD, GELU, MUL, TILE_A, TILE_B, events, ran, tensors
 from recordings import h200
 from rung.insight.regression import Regression
 from rung.trace import Trace
@@ -146,6 +146,23 @@ class TestCpu:
         found = why(*traces)
         assert changes(found) == [("CPU", "slower", 10_000)]
         assert found.split == ""
+
+    def test_what_a_cpu_fused_is_no_work_of_a_gpu(self) -> None:
+        """20 and 10 us, in one op of 12."""
+        fused = "graph_0_cpp_fused_gelu_mul_0"
+        gelu, mul = tensors(SQUARE), tensors(SQUARE, SQUARE)
+        before = read(
+            annotation("fwd", 0, 50), op("aten::gelu", 1, 20, **gelu), op("aten::mul", 30, 10, **mul)
+        )
+        found = why(before, read(annotation("fwd", 0, 50), op(fused, 1, 12)))
+        assert changes(found) == [("CPU", "fused", -18_000)]
+
+
+def test_other_work_is_compared_with_caution() -> None:
+    (said,) = why(steps(MM), steps(ran(TILE_A, "aten::mm", [64, 32], [32, 16]))).cautions
+    assert said == (
+        "A and B do different work: matrix products of [64, 64] x [64, 64] against [64, 32] x [32, 16]"
+    )
 
 
 def test_what_was_recorded_elsewhere_is_compared_with_caution() -> None:

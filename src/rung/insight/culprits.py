@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from rung import names, units
-from rung.insight.compare import Comparison, Fusion, rows_of, unfused
+from rung.insight.compare import Comparison, rows_of, unfused
 from rung.insight.findings.case import Case
 from rung.insight.findings.compiled import REGION
 from rung.insight.findings.cpu_side import in_ops_ns
@@ -55,7 +55,7 @@ def on_the_gpu(found: Comparison) -> list[Culprit]:
     gone, new = unfused(found)
     pairs, gone, new = _paired(gone, new)
     return [
-        *_fused(found.fused),
+        *_fused(found),
         *_replaced(pairs, found),
         *_alone("new", new),
         *_alone("gone", gone),
@@ -80,11 +80,12 @@ def _job(row: WorkRow) -> object:
     return row.op, row.kind, row.gemm or row.shapes
 
 
-def _fused(fusions: Sequence[Fusion]) -> Iterator[Culprit]:
-    for sources, group in _grouped(fusions, lambda one: one.sources).items():
+def _fused(found: Comparison) -> Iterator[Culprit]:
+    sides = {row.name: _side(row) for row in found.b.rows}
+    for sources, group in _grouped(found.fused, lambda one: one.sources).items():
         into = tuple(dict.fromkeys(one.into for one in group))
         yield Culprit(
-            side="GPU",
+            side=sides[into[0]],
             what="fused",
             title=f"{units.listing(list(dict.fromkeys(sources)))} in one kernel{_often(len(group))}: "
             f"{names.short(names.decode(into[0]))}",

@@ -15,7 +15,7 @@ def changed(diff: Comparison, *, times: bool = True) -> list[str]:
     """What B does otherwise than A, most telling first. `times=False` leaves out how long it took: for drawn
     traces, whose widths are not measured."""
     return [
-        *_other_work(diff),
+        *other_work(diff),
         *_dtypes(diff),
         *_fusions(diff, times),
         *_round_trips(diff),
@@ -39,7 +39,7 @@ def unchanged(diff: Comparison, *, times: bool = True) -> list[str]:
     return found
 
 
-def _other_work(diff: Comparison) -> list[str]:
+def other_work(diff: Comparison) -> list[str]:
     """Matrix products that have no shape in common: A and B did not do the same work."""
     a, b = ({row.gemm for row in f.rows if row.gemm} for f in (diff.a, diff.b))
     if not a or not b or a & b or {g.flop for g in a} & {g.flop for g in b}:

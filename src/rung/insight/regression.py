@@ -12,6 +12,7 @@ from rung.insight.diff import Diff, describe
 from rung.insight.findings import Case, Finding, findings
 from rung.insight.forward import Forward, forward, is_drawn
 from rung.insight.gating.machines import differences
+from rung.insight.narrate import other_work
 from rung.insight.spread import Spread
 from rung.trace import Trace
 from rung.visible import printable
@@ -143,7 +144,7 @@ def regression(
         culprits=tuple(sorted(culprits, key=lambda one: -abs(one.delta_ns))),
         appeared=_without(in_b, in_a),
         vanished=_without(in_a, in_b),
-        cautions=tuple(_cautions(a, b)),
+        cautions=(*other_work(found), *_cautions(a, b)),
     )
 
 
