@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -12,7 +13,7 @@ import pytest
 
 from rung.cli.app import run
 from rung.errors import MachineError
-from rung.stores.objects import Objects
+from rung.stores.objects import Objects, _modified
 from rung.stores.place import Item
 
 COMPILED = "run 1 ä/compiled.json.gz"
@@ -134,3 +135,27 @@ def test_progress_counts_the_bytes_of_all_files(files: None, tmp_path: Path) -> 
     told: list[tuple[int, int]] = []
     Objects.at((tmp_path / "shelf").as_uri(), 7).put(items, lambda done, total: told.append((done, total)))
     assert told == sorted(told) and told[-1] == (300, 300)
+
+
+def test_a_store_that_cannot_sign_says_so(files: None) -> None:
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    google = Objects("gs://shelf/x", 7, MemoryFileSystem(), "shelf/x").link("a b.json")
+    assert google.url == "https://storage.googleapis.com/shelf/x/a%20b.json" and google.days is None
+    assert google.note.startswith("not signed: works if it is public")
+    azure = Objects("az://shelf/x", 7, MemoryFileSystem(), "shelf/x").link("a b.json")
+    assert (azure.url, azure.is_open, azure.note) == (None, False, "the store signs no link here")
+
+
+@pytest.mark.parametrize(
+    "info",
+    [
+        {"LastModified": datetime(2026, 1, 1, tzinfo=UTC)},  # S3
+        {"updated": "2026-01-01T00:00:00.000Z"},  # Google
+        {"last_modified": datetime(2026, 1, 1, tzinfo=UTC)},  # Azure
+        {"mtime": 1767225600.0},  # a file
+    ],
+)
+def test_each_store_has_its_own_word_for_when(info: dict[str, Any]) -> None:
+    assert _modified(info) == 1767225600.0
+    assert _modified({"size": 1}) is None
