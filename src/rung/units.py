@@ -36,12 +36,15 @@ def percent(share: float) -> str:
 
 
 def change(a: float, b: float) -> str:
-    """How b differs from a: `-11 %`, `+33 %`, from twice as much on `2.7x`; empty where a is zero."""
+    """How b differs from a: `-11 %`, `+33 %`, from twice as much on `2.7x`; empty where a is zero. All of it is
+    gone, `-100 %`, only where b is zero: next to nothing is `-99.7 %`."""
     if not a:
         return ""
     if b / a >= 2:
         return f"{b / a:.1f}x" if b / a < 9.95 else f"{b / a:.0f}x"
     percents = round((b / a - 1) * 100)
+    if percents == -100 and b:
+        return f"{max((b / a - 1) * 100, -99.9):.1f} %"
     return f"{percents:+d} %" if percents else "±0 %"
 
 

@@ -245,5 +245,14 @@ def test_the_outcome_names_the_winner_on_the_gpu_and_by_the_clock() -> None:
     assert by_clock.startswith(f"by the clock {min(wall, key=wall.__getitem__)} is fastest, ")
 
 
+def test_the_outcome_names_who_is_within_the_spread() -> None:
+    """One kernel of 2688, 2720, 2720 ns eager, 2688, 2689, 2689 compiled: no step of the one is surely less."""
+    (scene,) = tell(LINEAR, recorded(LINEAR, "h200", Path())).scenes
+    assert scene.outcome == (
+        "on the GPU compiled is fastest, 2.69 µs (-1 % against eager), but eager is within the spread; "
+        "by the clock eager is fastest, 113 µs."
+    )
+
+
 def test_drawn_traces_have_no_outcome(tmp_path: Path) -> None:
     assert all(scene.outcome is None for scene in tell(MLP, recorded(MLP, "article", tmp_path)).scenes)

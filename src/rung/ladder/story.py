@@ -13,6 +13,7 @@ from rung.insight.diff import Diff, describe
 from rung.insight.findings import Case, explanations
 from rung.insight.forward import Forward, forward
 from rung.insight.roofline import Roofline
+from rung.insight.spread import Spread
 from rung.ladder.labels import labels
 from rung.ladder.linear_facts import LinearFacts
 from rung.ladder.values import Rung
@@ -75,20 +76,22 @@ class Scene:
         """Which variant won, on the GPU and by the clock; None where nothing was measured side by side."""
         if self.drawn or len(self.chapters) < 2:
             return None
-        wall = self._fastest("by the clock", lambda f: f.wall_ns.median)
+        wall = self._fastest("by the clock", lambda f: f.wall_ns)
         if not all(c.forward.gpu_busy_ns.median for c in self.chapters):
             return f"{wall}."
-        gpu = self._fastest("on the GPU", lambda f: f.gpu_busy_ns.median)
+        gpu = self._fastest("on the GPU", lambda f: f.gpu_busy_ns)
         return f"{gpu}; {wall}."
 
-    def _fastest(self, where: str, time: Callable[[Forward], int]) -> str:
-        best = min(self.chapters, key=lambda c: time(c.forward))
-        took = units.duration(time(best.forward))
-        first = self.chapters[0]
-        if best is first:
-            return f"{where} {best.variant} is fastest, {took}"
-        gain = units.change(time(first.forward), time(best.forward))
-        return f"{where} {best.variant} is fastest, {took} ({gain} against {first.variant})"
+    def _fastest(self, where: str, time: Callable[[Forward], Spread]) -> str:
+        """Who has the least median, and whose steps are as short as that."""
+        times = {chapter.variant: time(chapter.forward) for chapter in self.chapters}
+        first, best = self.chapters[0].variant, min(times, key=lambda variant: times[variant].median)
+        gain = units.change(times[first].median, times[best].median)
+        against = f" ({gain} against {first})" if best != first else ""
+        level = [one for one in times if one != best and times[one].meets(times[best])]
+        doubt = f", but {units.listing(level)} {'is' if len(level) == 1 else 'are'} within the spread"
+        took = units.duration(times[best].median)
+        return f"{where} {best} is fastest, {took}{against}{doubt if level else ''}"
 
 
 @dataclass(frozen=True, slots=True)
