@@ -36,8 +36,8 @@ def percent(share: float) -> str:
 
 
 def change(a: float, b: float) -> str:
-    """How b differs from a: `-11 %`, `+33 %`, from twice as much on `2.7x`; empty where a is zero. All of it is
-    gone, `-100 %`, only where b is zero: next to nothing is `-99.7 %`."""
+    """How b differs from a: `-11 %`, `+33 %`, from twice as much on `2.7x`; empty where a is zero. All of it
+    is gone, `-100 %`, only where b is zero: next to nothing is `-99.7 %`."""
     if not a:
         return ""
     if b / a >= 2:

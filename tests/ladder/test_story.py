@@ -246,7 +246,7 @@ def test_the_outcome_names_the_winner_on_the_gpu_and_by_the_clock() -> None:
 
 
 def test_the_outcome_names_who_is_within_the_spread() -> None:
-    """One kernel of 2688, 2720, 2720 ns eager, 2688, 2689, 2689 compiled: no step of the one is surely less."""
+    """One kernel of 2688, 2720, 2720 ns eager, 2688, 2689, 2689 compiled: none is surely less."""
     (scene,) = tell(LINEAR, recorded(LINEAR, "h200", Path())).scenes
     assert scene.outcome == (
         "on the GPU compiled is fastest, 2.69 µs (-1 % against eager), but eager is within the spread; "
