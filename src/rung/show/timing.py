@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-from rich.console import RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.measure import Measurement
+from rich.table import Table
 from rich.text import Text
 
 from rung import units
@@ -17,11 +20,14 @@ from rung.ladder.sweep import answers as sweep_answers
 from rung.ladder.values import Rung
 from rung.show.climb import title
 from rung.show.diff import point
-from rung.show.fitting import Phrases, table
+from rung.show.fitting import UNLIMITED, Phrases, table
 from rung.show.plain import plain
 
 BAR = 32
 """Characters of the slowest variant's bar at a size."""
+
+FEW = 6
+"""Characters below which a bar says nothing."""
 
 WORKS, WAITS = "█", "░"
 
@@ -32,7 +38,7 @@ def sweep_page(swept: Sweep, rung: Rung) -> Iterator[RenderableType]:
     yield ""
     yield from (plain(sentence, "bold") for sentence in sweep_answers(swept))
     yield ""
-    yield _bars(swept)
+    yield _Times(swept)
     if swept.regimes:
         yield ""
         yield Text(f"What limits {swept.variants[0]}", style="bold cyan")
@@ -94,24 +100,50 @@ def _left_out(skipped: Mapping[str, str]) -> Iterator[RenderableType]:
         yield plain(f"{variant} left out: {reason}", "dim")
 
 
-def _bars(swept: Sweep) -> RenderableType:
-    """Every time, and as a bar how long the GPU works and how long it waits; on a CPU, the wall time."""
-    on_gpu = any(one.gpu_ns is not None for one in swept.points)
-    legend = f"{WORKS} GPU works, {WAITS} waits for the CPU; each {swept.parameter} to its own scale"
-    headings = ["wall", "", *(["GPU", ""] if on_gpu else []), "CPU", legend if on_gpu else ""]
-    made = table(swept.parameter, "variant", *headings, right=(0, *range(2, len(headings) + 1)))
-    for value in swept.values:
-        points = swept.at(value)
-        slowest = max(max(one.wall_ns, one.gpu_ns or 0) for one in points)
-        for one in points:
-            first = points[0]
-            gpu = [_time(one.gpu_ns), _gain(first.gpu_ns, one.gpu_ns)] if on_gpu else []
-            told = [_time(one.wall_ns), _gain(first.wall_ns, one.wall_ns), *gpu, _time(one.cpu_ns)]
-            head = str(value) if one is first else ""
-            made.add_row(plain(head, "bold"), plain(one.variant), *map(plain, told), _bar(one, slowest))
-        if value != swept.values[-1]:
-            made.add_row()
-    return made
+@dataclass(frozen=True, slots=True)
+class _Times:
+    """Every time, and as a bar how long the GPU works and how long it waits; on a CPU, the wall time. Where
+    the longest bar does not fit all are drawn shorter, and none where there is next to no room."""
+
+    swept: Sweep
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        wide = options.update(width=UNLIMITED)
+        room = options.max_width - Measurement.get(console, wide, self._table(bar=1)).maximum + 1
+        yield self._table(bar := min(BAR, room) if room >= FEW else 0)
+        if self._on_gpu and bar:
+            scale = f"each {self.swept.parameter} to its own scale"
+            yield plain(f"{WORKS} GPU works, {WAITS} waits for the CPU; {scale}", "dim")
+
+    @property
+    def _on_gpu(self) -> bool:
+        return any(one.gpu_ns is not None for one in self.swept.points)
+
+    def _table(self, bar: int) -> Table:
+        headings = ["wall", "", *(["GPU", ""] if self._on_gpu else []), "CPU", *([""] if bar else [])]
+        numbers = (0, *range(2, len(headings) + (1 if bar else 2)))
+        made = table(self.swept.parameter, "variant", *headings, right=numbers)
+        for value in self.swept.values:
+            points = self.swept.at(value)
+            slowest = max(max(one.wall_ns, one.gpu_ns or 0) for one in points)
+            for one in points:
+                drawn = [_bar(one, slowest, bar)] if bar else []
+                made.add_row(*map(plain, self._told(one, points[0])), *drawn)
+            if value != self.swept.values[-1]:
+                made.add_row()
+        return made
+
+    def _told(self, one: Point, first: Point) -> list[str]:
+        gpu = [_time(one.gpu_ns), _gain(first.gpu_ns, one.gpu_ns)] if self._on_gpu else []
+        head = str(one.value) if one is first else ""
+        return [
+            head,
+            one.variant,
+            _time(one.wall_ns),
+            _gain(first.wall_ns, one.wall_ns),
+            *gpu,
+            _time(one.cpu_ns),
+        ]
 
 
 def _time(ns: int | None) -> str:
@@ -123,10 +155,10 @@ def _gain(first: int | None, ns: int | None) -> str:
     return f"{first / ns:.2f}x" if first and ns and first != ns else ""
 
 
-def _bar(one: Point, slowest: int) -> Text:
+def _bar(one: Point, slowest: int, longest: int) -> Text:
     whole = max(one.wall_ns, one.gpu_ns or 0)
-    length = max(1, round(BAR * whole / slowest))
-    works = length if one.gpu_ns is None else min(length, max(1, round(BAR * one.gpu_ns / slowest)))
+    length = max(1, round(longest * whole / slowest))
+    works = length if one.gpu_ns is None else min(length, max(1, round(longest * one.gpu_ns / slowest)))
     return Text.assemble((WORKS * works, "cyan"), (WAITS * (length - works), "dim"))
 
 
