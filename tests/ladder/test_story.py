@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from rung.errors import UsageError
 from rung.insight.forward import instances
 from rung.ladder import LINEAR, MATMUL_ADD, MLP, Rung, get_rung
 from rung.ladder.shipped import recorded
@@ -252,6 +253,15 @@ def test_the_outcome_names_who_is_within_the_spread() -> None:
         "on the GPU compiled is fastest, 2.69 µs (-1 % against eager), but eager is within the spread; "
         "by the clock eager is fastest, 113 µs."
     )
+
+
+def test_a_mistyped_rung_has_a_neighbour() -> None:
+    with pytest.raises(
+        UsageError, match=r"'mpl': give matmul-add, .*, mlp-graph-break\. Did you mean 'mlp'\?$"
+    ):
+        get_rung("mpl")
+    with pytest.raises(UsageError, match=r"give .*, mlp-graph-break\.$"):
+        get_rung("stairs")
 
 
 def test_drawn_traces_have_no_outcome(tmp_path: Path) -> None:

@@ -36,6 +36,14 @@ GELU = (
         ("void fbgemm_gpu::permute_2D_lengths_kernel<int>(X)", "FBGEMM kernel"),
         ("void cudnn::ops::nchwToNhwcKernel<float, float>(X)", "pointwise copy nchw to nhwc"),
         ("_rms_norm_backward_kernel", "normalization rms_norm backward"),
+        (
+            "void (anonymous namespace)::softmax_warp_forward<float, float, float, 10, false, false>(X)",
+            "softmax",
+        ),
+        (
+            "void (anonymous namespace)::softmax_warp_forward<float, float, float, 10, true, false>(X)",
+            "softmax log_softmax",
+        ),
         ("a_kernel", "a_kernel"),
         ("a" * 70, "a" * 57 + "..."),
     ],
@@ -48,6 +56,8 @@ def test_short(name: str, words: str) -> None:
 def test_short_of_a_stand_in_op() -> None:
     assert short(decode_op("aten::mm")) == "GEMM"
     assert short(decode_op("aten::gelu")) == "pointwise gelu"
+    assert short(decode_op("aten::item")) == "item"
+    assert explain(decode_op("aten::item"))[0] == "item, an ATen operator on the CPU"
 
 
 @pytest.mark.parametrize(

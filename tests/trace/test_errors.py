@@ -50,6 +50,7 @@ CASES = {
     "blank": (b" \n\t ", "is empty"),
     "only a byte order mark": (b"\xef\xbb\xbf", "is empty"),
     "text": (b"Traceback (most recent call last):", "it is not JSON (first byte 'T')"),
+    "markdown": (b"# Rung\n", "it is not JSON (first byte '#')"),
     "png": (PNG, "it is not JSON (first byte '0x89')"),
     "zeros": (bytes(100), "it is not JSON (first byte '0x00')"),
     "utf-16": ('{"traceEvents": []}'.encode("utf-16"), "is UTF-16 text"),

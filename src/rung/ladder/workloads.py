@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+
 from rung.errors import UsageError
 from rung.ladder.rungs.attention import ATTENTION
 from rung.ladder.rungs.block import BLOCK
@@ -19,5 +21,7 @@ LADDER: dict[str, Rung] = {rung.name: rung for rung in RUNGS}
 def get_rung(name: str) -> Rung:
     """The rung called `name`. Raises UsageError, naming those there are, for any other."""
     if name not in LADDER:
-        raise UsageError(f"there is no rung {name!r}: give {', '.join(LADDER)}")
+        near = get_close_matches(name, LADDER, 1)
+        meant = f" Did you mean {near[0]!r}?" if near else ""
+        raise UsageError(f"there is no rung {name!r}: give {', '.join(LADDER)}.{meant}")
     return LADDER[name]

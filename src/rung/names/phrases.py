@@ -68,11 +68,13 @@ def short(decoded: Decoded) -> str:
 
 
 def _work(decoded: Decoded, with_tile: bool = True) -> str:
-    """The kind and what it works on; the kind `other` says nothing, so its family stands for it."""
-    subject = _subject(decoded.fields, with_tile)
+    """The kind and what it works on, once where they are one word; the kind `other` says nothing, so that an
+    operator's name or a kernel's family stands for it."""
+    subject = [word for word in _subject(decoded.fields, with_tile) if word != decoded.kind]
     if decoded.kind != "other":
         return " ".join([_kind(decoded), *subject])
-    return " ".join(subject) or f"{_FAMILIES.get(decoded.family, decoded.family)} kernel"
+    family = _FAMILIES.get(decoded.family, decoded.family)
+    return " ".join(subject) or decoded.fields.get("op") or f"{family} kernel"
 
 
 def _short_inductor(decoded: Decoded) -> str:

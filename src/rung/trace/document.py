@@ -79,6 +79,6 @@ def _why_unreadable(source: Source, error: Exception) -> str:
         return f"{source.path} is JSON, but holds no trace events. {WHAT_A_TRACE_IS}"
     first = source.data.lstrip()[:1]
     if first not in (b"{", b"["):
-        shown = first.decode() if first.isalnum() else f"0x{first[0]:02x}"
+        shown = first.decode() if b" " < first < b"\x7f" else f"0x{first[0]:02x}"
         return f"{source.path} is not a trace: it is not JSON (first byte {shown!r}). {WHAT_A_TRACE_IS}"
     return f"{source.path} is not a trace: {error}, and no whole event could be found. {WHAT_A_TRACE_IS}"
