@@ -23,6 +23,9 @@ class Diff(Comparison):
         kept = [f"  {s}" for s in self.unchanged or ("nothing",)]
         return "\n".join(["What changed", *said, "What stayed the same", *kept])
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"
 

@@ -107,6 +107,9 @@ class Regression:
         said += [f"  only in A: {one}" for one in self.vanished]
         return "\n".join(printable(text) for text in said if text)
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"
 

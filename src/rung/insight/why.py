@@ -93,6 +93,9 @@ class Why:
         found = (f"  {one}" for one in (*self.costs, *self.notes, *self.explanations))
         return "\n".join(map(printable, (*said, *self.cautions, *found)))
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"
 

@@ -82,6 +82,9 @@ class GateVerdict:
             lines.append(f"{check.region}: {cells}   {'' if check.held else check.why()}".rstrip())
         return "\n".join([*lines, seen.conclusion])
 
+    def __repr__(self) -> str:
+        return str(self)
+
 
 def _number(key: str, value: Side) -> str:
     if value is None:

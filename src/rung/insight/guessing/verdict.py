@@ -97,6 +97,9 @@ class Verdict:
                 lines.append(line.rstrip())
         return "\n".join([*lines, seen.conclusion])
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"
 
