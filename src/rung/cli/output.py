@@ -74,7 +74,7 @@ def write_file(path: Path, content: str | bytes) -> None:
     except OSError as error:
         part.unlink(missing_ok=True)
         raise UsageError(
-            f"cannot write {path}: {error.strerror or error}; choose another --output."
+            f"cannot write {path}: {error.strerror or error}; write it elsewhere."
         ) from error
 
 

@@ -286,5 +286,4 @@ def _pre_ops(alike: list[Region]) -> dict[str, int]:
 
 def is_drawn(trace: Trace) -> bool:
     """Whether a trace says of itself that it was drawn from published numbers."""
-    made = trace.header.get("rung")
-    return isinstance(made, dict) and bool(made.get("drawn"))
+    return bool(trace.header.made.get("drawn"))

@@ -15,7 +15,7 @@ def labels(forward: Forward) -> tuple[str, ...]:
     What an op inside another reads is the inner one's. In the backward pass, a kernel whose op reads no
     weight goes by that of the op whose gradient it computes, if that reads one.
     """
-    told = (forward.example.trace.header.get("rung") or {}).get("weights")
+    told = forward.example.trace.header.made.get("weights")
     if not isinstance(told, dict):
         return ("",) * len(forward.rows)
     read, inside = _readers(forward.example, told)

@@ -136,7 +136,7 @@ def _scene(name: str, found: Sequence[Source]) -> Scene:
         if source.path is None:
             continue
         trace = read(source.path)
-        own = trace.header.get("rung") or {}
+        own = trace.header.made
         device, made = device or trace.device, made or own
         told = forward(trace)
         case = Case(trace, (told,))

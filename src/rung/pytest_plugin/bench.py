@@ -138,8 +138,7 @@ class Bench:
         if trace is None:
             raise UsageError("rung_record needs a function to record, or trace= with a recorded one")
         path = self._beside(trace)
-        made = read(path).header.get("rung")
-        about = made if isinstance(made, dict) else {}
+        about = read(path).header.made
         if self.marked.get("variant") and about.get("variant", variant) != variant:
             raise UsageError(f"{path} was recorded as {about['variant']}, not {variant}")
         name = str(about.get("name") or path.name.split(".")[0])

@@ -72,8 +72,14 @@ class Header:
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """All members, decoded. `rung.record` leaves what it knows of the run under `"rung"`."""
+        """All members, decoded."""
         return {key: self.get(key) for key in self.members}
+
+    @property
+    def made(self) -> dict[str, Any]:
+        """What `rung.record` left of the run (`"rung"`): how it was made. Empty for others' recordings."""
+        found = self.get("rung")
+        return found if isinstance(found, dict) else {}
 
     @property
     def device_properties(self) -> list[dict[str, Any]]:

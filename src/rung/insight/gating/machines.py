@@ -28,6 +28,5 @@ def _device(trace: Trace) -> str | None:
 
 
 def _made(trace: Trace, name: str) -> str | None:
-    made = trace.header.get("rung")
-    value = made.get(name) if isinstance(made, dict) else None
+    value = trace.header.made.get(name)
     return value if isinstance(value, str) else None

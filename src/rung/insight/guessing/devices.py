@@ -100,8 +100,7 @@ def matches(section: str, trace: Trace) -> bool:
 
 def device_of(trace: Trace) -> str | None:
     """The device's name: of the GPU, or of the CPU where there is no GPU work and Rung recorded it."""
-    made = trace.header.get("rung")
-    known = made.get("device_name") if isinstance(made, dict) else None
+    known = trace.header.made.get("device_name")
     recorded = known if isinstance(known, str) else None
     return recorded if trace.stand_in else trace.device or recorded
 

@@ -110,8 +110,7 @@ def _section(one: Exhibit) -> Section:
 
 def _facts(one: Exhibit) -> Iterator[tuple[str, str]]:
     trace, forward = one.trace, one.forward
-    made = trace.header.get("rung")
-    versions = made.get("versions") if isinstance(made, dict) else None
+    versions = trace.header.made.get("versions")
     yield "device", trace.device or ("none: ops stand in for kernels" if trace.stand_in else "not named")
     if isinstance(versions, dict) and versions.get("torch"):
         yield "torch", str(versions["torch"])
