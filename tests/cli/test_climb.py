@@ -89,8 +89,8 @@ def test_the_mlp_in_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
         "  · the [64, 128, 3072] result of aten::gelu, 50.3 MB, is no longer written to memory and read back"
         in lines
     )
-    assert lines[-2].startswith("Next: rung read ")
-    assert lines[-1].lstrip().startswith("rung diff ")
+    assert lines[-2].startswith("Next: rung why ")
+    assert lines[-1].startswith("      rung show ")
 
 
 def test_rows_name_the_weights_they_work_with(capsys: pytest.CaptureFixture[str]) -> None:
@@ -131,10 +131,29 @@ def test_commands_to_copy_are_quoted_and_never_broken(
     monkeypatch.setenv("COLUMNS", "60")
     assert climb("mlp", "--recorded", "article", "--out", "two words") == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[-2] == "Next: rung read 'two words/article/article_mlp_eager.json'"
-    assert lines[-1].split("rung diff ")[1] == (
+    assert lines[-2] == "Next: rung why 'two words/article/article_mlp_eager.json'"
+    assert lines[-1].split("rung show ")[1] == (
         "'two words/article/article_mlp_eager.json' 'two words/article/article_mlp_compiled.json'"
     )
+
+
+@pytest.mark.parametrize(("found", "typed"), [(False, ".venv/bin/rung"), (True, "rung")])
+def test_commands_to_copy_are_found_by_the_shell(
+    found: bool,
+    typed: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As `make climb` calls it, from an environment that is not active; and from one that is."""
+    own = tmp_path / ".venv/bin/rung"
+    own.parent.mkdir(parents=True)
+    own.touch(mode=0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(own.parent) if found else str(tmp_path))
+    monkeypatch.setattr(sys, "argv", [str(own)])
+    assert climb("mlp", "--recorded", "h200", "--variants", "eager") == 0
+    assert f"Next: {typed} why " in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

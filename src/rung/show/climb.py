@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from shutil import which
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -73,13 +75,19 @@ def _scene(scene: Scene, rung: Rung) -> Iterator[RenderableType]:
 
 
 def _next(story: Story) -> Iterator[RenderableType]:
-    """Commands that go on from here, with the traces just shown."""
+    """Commands that go on from here, with the traces just shown: they say what this page has not."""
     paths = [shlex.quote(_near(c.path)) for scene in story.scenes[-1:] for c in scene.chapters]
-    commands = [f"rung read {path}" for path in paths[:1]]
-    commands += [f"rung diff {paths[0]} {path}" for path in paths[1:2]]
+    commands = [f"{_called()} why {path}" for path in paths[:1]]
+    commands += [f"{_called()} show {' '.join(paths[:2])}" for _ in paths[:1]]
     yield ""
     for lead, command in zip(("Next: ", "      "), commands, strict=False):
         yield Unbroken(f"{lead}{command}", "dim")
+
+
+def _called() -> str:
+    """`rung` where a shell finds it, else the path that it was called by: `.venv/bin/rung`."""
+    called = Path(sys.argv[0])
+    return "rung" if which("rung") or called.name != "rung" else shlex.quote(_near(called))
 
 
 def _near(path: Path) -> str:
