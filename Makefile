@@ -9,7 +9,7 @@ climb: $(VENV)/.climb  ## record the GeGLU MLP in several variants and say what 
 	$(VENV)/bin/rung climb mlp
 
 test: $(VENV)/.test  ## everything: behaviour, lint, types, import contract
-	$(VENV)/bin/pytest
+	$(VENV)/bin/pytest -n auto
 
 $(VENV)/bin/pip:
 	$(PYTHON) -m venv $(VENV)
