@@ -13,7 +13,7 @@ from rung.cli.app import run
 from rung.cli.console import PlainConsole
 from rung.show.fitting import table
 
-VERBS = ("climb", "record", "read", "diff", "guess", "name", "share")
+VERBS = ("climb", "record", "read", "diff", "guess", "why", "show", "share", "convert", "name")
 
 
 def test_it_says_its_version(capsys: pytest.CaptureFixture[str]) -> None:

@@ -56,9 +56,9 @@ app.command("read")(read)
 app.command("diff")(diff)
 app.command("guess")(guess)
 app.command("why")(why)
-app.command("show")(show)
+app.command("show", short_help="Show traces as a page or a picture, side by side.")(show)
 app.command("share")(share)
-app.command("convert")(convert)
+app.command("convert", short_help="Write a clean copy of traces, or of a part.")(convert)
 app.command("name")(name)
 
 INTERRUPTED = 130
