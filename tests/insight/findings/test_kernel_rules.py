@@ -160,6 +160,23 @@ class TestSameOpOtherKernel:
         assert {kernel["name"] for kernel in found.evidence["kernels"]} == {TILE_A, alike}
         assert " and another GEMM 256x128x64, 4 stages, TNT for [2, 4] x [4, 16]" in found.title
 
+    def test_of_three_the_two_dearest_are_named(self) -> None:
+        small = TILE_A.replace("256x128", "64x64")
+        found = the_one(
+            "same-op-other-kernel",
+            read(
+                *events(
+                    ran(small, "aten::mm", [2, 4], [4, 16], dur=1),
+                    ran(TILE_A, "aten::mm", [8, 4], [4, 16], dur=6),
+                    ran(TILE_B, "aten::mm", [8, 4], [4, 32], dur=4),
+                )
+            ),
+        )
+        assert found.title.startswith(
+            "aten::mm is not one kernel but 3, among them GEMM 256x128x64, 4 stages"
+        )
+        assert " and GEMM 192x128x64, 5 stages" in found.title
+
     @pytest.mark.parametrize(
         "kernels",
         [

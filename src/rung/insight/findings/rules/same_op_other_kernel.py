@@ -51,8 +51,9 @@ def _what(point: Point) -> tuple[object, ...]:
 def _sighting(forward: Forward, op: str, kernels: Sequence[Point], pair: tuple[Point, Point]) -> Sighting:
     first, second = map(_told, pair)
     alike = "another " if names.short(pair[0].row.decoded) == names.short(pair[1].row.decoded) else ""
+    these = ":" if len(kernels) == 2 else ", among them"
     return Sighting(
-        title=f"{op} is not one kernel but {len(kernels)}: {first} and {alike}{second}; "
+        title=f"{op} is not one kernel but {len(kernels)}{these} {first} and {alike}{second}; "
         "the library picks by shape and dtype",
         advice="Read each rate beside its shape: one that is a multiple of the tile wastes nothing.",
         forward=forward,
