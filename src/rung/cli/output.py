@@ -73,9 +73,7 @@ def write_file(path: Path, content: str | bytes) -> None:
         part.replace(path)
     except OSError as error:
         part.unlink(missing_ok=True)
-        raise UsageError(
-            f"cannot write {path}: {error.strerror or error}; write it elsewhere."
-        ) from error
+        raise UsageError(f"cannot write {path}: {error.strerror or error}; write it elsewhere.") from error
 
 
 @contextmanager
