@@ -28,7 +28,7 @@ def rung_mlp(fn: Callable[..., Any], context: Context) -> Ready | Skipped:
 
     obstacle = why_no_kernel(context.device, mlps[0].gate_proj.weight.dtype)
     if obstacle is not None:
-        return Skipped("rung", f"{obstacle}: Rung's kernels need a CUDA device (or TRITON_INTERPRET=1)")
+        return Skipped("rung", f"{obstacle}: Rung's kernels need a CUDA device")
     module, made = swapped(fn, _in_place_of)
     if not made:
         return Skipped("rung", "rung.glu has no kernel for the activation of its MLPs")
