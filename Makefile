@@ -15,6 +15,7 @@ $(VENV)/bin/pip:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.climb: pyproject.toml constraints.txt | $(VENV)/bin/pip
+	@echo "installing torch and the rest into $(VENV): a minute or more"
 	$(PIP) --editable ".[torch,liger]"
 	touch $@
 

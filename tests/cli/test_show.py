@@ -136,3 +136,13 @@ def test_climbing_writes_a_page_of_the_whole_rung(tmp_path: Path) -> None:
     assert text.count('class="scene"') == 4  # both sizes, cold and warm
     assert "The guess holds." in text
     assert "<title>Matmul and add - Rung</title>" in text
+
+
+def test_a_copy_does_not_take_the_place_of_its_trace(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = write(tmp_path / "in.json", *CHAIN)
+    before = source.read_bytes()
+    assert run("convert", source, "-o", source, "--between", "0us..1us") == 2
+    assert "is one of the traces" in capsys.readouterr().err
+    assert source.read_bytes() == before

@@ -14,6 +14,7 @@ torch = pytest.importorskip("torch")
 
 from rung.errors import UsageError  # noqa: E402
 from rung.ladder import LINEAR, MATMUL_ADD, MLP, get_rung, linear_facts, make_rung, record_rung  # noqa: E402
+from rung.ladder.climb import CPU_STEPS  # noqa: E402
 from rung.ladder.linear_facts import Layout, asserted_layouts  # noqa: E402
 from rung.recording import Recording, Settings, Skipped  # noqa: E402
 
@@ -57,7 +58,7 @@ def test_recorded_kernels_are_those_the_lesson_speaks_of(tmp_path: Path, rung: A
     assert {"eager", "compiled"} <= {recording.variant for recording in recorded}
     for recording in recorded:
         counts = [len(one) for one in kernels(recording)]
-        assert counts == [COUNTS[rung.name][recording.variant]] * 3, recording.path
+        assert counts == [COUNTS[rung.name][recording.variant]] * CPU_STEPS, recording.path
         assert recording.metadata["region"] == rung.region
         assert recording.metadata["dtypes"] == ["bfloat16"]
         if recording.variant != "eager":
@@ -68,7 +69,7 @@ def test_mlp_story_in_order(tmp_path: Path) -> None:
     settings = Settings(out=tmp_path)
     (eager,) = record_rung("mlp", TINY, variants=["eager"], device="cpu", settings=settings)
     assert isinstance(eager, Recording)
-    assert kernels(eager) == [["aten::mm", "aten::mm", "aten::gelu", "aten::mul", "aten::mm"]] * 3
+    assert kernels(eager) == [["aten::mm", "aten::mm", "aten::gelu", "aten::mul", "aten::mm"]] * CPU_STEPS
     assert eager.metadata["input_shapes"] == [[2, 3, 16]]
     assert eager.metadata["parameters"] == {**TINY, "rung": "mlp", "dtype": "bfloat16"}
 
@@ -85,7 +86,7 @@ def test_training_step_has_nine_products(tmp_path: Path) -> None:
     (eager,) = record_rung("mlp", TINY, variants=["eager"], device="cpu", settings=settings)
     assert isinstance(eager, Recording)
     assert eager.metadata["region"] == "mlp_step"
-    assert [Counter(one)["aten::mm"] for one in kernels(eager)] == [9] * 3
+    assert [Counter(one)["aten::mm"] for one in kernels(eager)] == [9] * CPU_STEPS
 
 
 def test_cold_recording_has_the_first_call(tmp_path: Path) -> None:

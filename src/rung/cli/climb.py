@@ -73,7 +73,7 @@ def climb(
     Each variant is recorded, and said kernel by kernel what it does. `ceiling` measures what this device can
     do at most.
     """
-    from rung.cli.output import stdout, working
+    from rung.cli.output import stderr, stdout, working
     from rung.errors import UsageError
     from rung.ladder import get_rung
     from rung.ladder.story import tell
@@ -136,6 +136,7 @@ def climb(
         from rung.cli.paging import write_page
 
         write_page(story, verdicts, html)
+        stderr().print(f"the page: {html}")
     if guess is not None and not all(verdict.held for verdict in verdicts):
         raise typer.Exit(1)
 

@@ -36,6 +36,8 @@ def convert(
     from rung.show.exported import lines
     from rung.trace.export import export
 
+    if any(output.resolve() == Path(name).resolve() for name in traces):
+        raise UsageError(f"{output} is one of the traces: a copy must not take its place.")
     if "-" in traces:
         raise UsageError("rung convert goes through a file twice: save standard input to one first.")
     loaded = [load(name, salvage=True) for name in traces]
@@ -45,7 +47,7 @@ def convert(
             made = export(parts, output)
         except OSError as error:
             why = error.strerror or error
-            raise UsageError(f"cannot write {output}: {why}; choose another --output.") from error
+            raise UsageError(f"cannot write {output}: {why}; write it elsewhere.") from error
     if json:
         print_json({"artifacts": [{**asdict(made), "path": str(made.path)}]})
     else:
