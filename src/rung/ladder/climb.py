@@ -34,8 +34,10 @@ def record_rung(
 
     Without `parameters` every default set for the device is recorded (matmul-add has two sizes, in folders
     `matmul-add-64`, ...); with some, one set: the first default with these on top. `device` defaults to CUDA
-    where there is one; on a CPU `CPU_STEPS` are recorded, unless `settings` asks for others. Raises UsageError for an unknown rung, variant, parameter or dtype, MachineError for a
-    device that is not there.
+    where there is one; on a CPU `CPU_STEPS` are recorded, unless `settings` asks for another number.
+
+    Raises UsageError for an unknown rung, variant, parameter or dtype, MachineError for a device that is not
+    there.
     """
     rung = get_rung(rung) if isinstance(rung, str) else rung
     settings = settings or Settings()

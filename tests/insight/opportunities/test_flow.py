@@ -87,3 +87,10 @@ def test_of_a_replayed_graph_nothing_is_known() -> None:
     )
     found = flow(forward(trace))
     assert found.reads == ((), ()) and found.writes == (None, None)
+
+
+def test_a_copy_reads_no_copy_beside_it() -> None:
+    """q and k laid out anew, one after the other: each reads its own product."""
+    products = [ran(TILE_A, "aten::mm", [64, 32], [32, 64])] * 2
+    laid_out = [ran("void copy", "aten::copy_", SQUARE, SQUARE)] * 2
+    assert hands(*products, *laid_out) == [(0, 3, False), (1, 2, False)]

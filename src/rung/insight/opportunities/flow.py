@@ -56,13 +56,11 @@ def flow(forward: Forward) -> Flow:
     for row, kernel in enumerate(forward.example.work):
         read, written = _tensors(kernel, seen)
         written = written or _left_over(read, forward.rows[row].work.nbytes)
-        if kernel.kind != "gemm" and kernel.category != "memset":
-            seen.products.clear()
+        seen.next_to(kernel)
         seen.read(read, row)
         if written is not None:
             seen.unread[_key(written)].append(row)
-        if kernel.kind == "gemm":
-            seen.products.add(row)
+        seen.siblings.add(row)
         reads.append(read)
         writes.append(written)
     received: list[list[Passed]] = [[] for _ in reads]
@@ -81,27 +79,47 @@ def _key(tensor: Tensor) -> Key:
 class _Seen:
     """What was written so far, and by which rows.
 
-    `products` are the matrix products just before, with nothing between them: they read one input rather than
-    one another's results, since two linears in a row would be one.
+    `siblings` are the matrix products, or the copies, just before with nothing between them: they read other
+    tensors than one another's results, since two linears in a row would be one, and a copy of a copy none.
     """
 
     unread: defaultdict[Key, list[int]] = field(default_factory=lambda: defaultdict(list))
     before: defaultdict[Key, list[int]] = field(default_factory=lambda: defaultdict(list))
     passed: list[Passed] = field(default_factory=list)
-    products: set[int] = field(default_factory=set)
+    siblings: set[int] = field(default_factory=set)
+    role: str = ""
+
+    def next_to(self, kernel: Kernel) -> None:
+        """Forget the siblings where something else comes between."""
+        if kernel.category == "memset":
+            return
+        role = "product" if kernel.kind == "gemm" else "copy" if kernel.op and _copies(kernel.op) else ""
+        if role != self.role or not role:
+            self.siblings.clear()
+        self.role = role
 
     def read(self, tensors: tuple[Tensor, ...], row: int) -> None:
         """What one row reads: no two of its inputs are one tensor, as long as there are others."""
         claimed: list[Passed] = []
         for tensor in tensors:
             key = _key(tensor)
-            if self.unread[key] and not (self.before[key] and self.unread[key][-1] in self.products):
-                claimed.append(Passed(tensor, self.unread[key].pop(), row))
+            fresh = self._fresh(key)
+            if fresh is not None:
+                self.unread[key].remove(fresh)
+                claimed.append(Passed(tensor, fresh, row))
             elif self.before[key]:
                 self.passed.append(Passed(tensor, self.before[key][-1], row, again=True))
         for one in claimed:
             self.before[_key(one.tensor)].append(one.writer)
         self.passed += claimed
+
+    def _fresh(self, key: Key) -> int | None:
+        """The latest writer of such a tensor that nobody has read; a sibling only where there is no other."""
+        unread = self.unread[key]
+        others = [row for row in unread if row not in self.siblings] if self.role == "copy" else []
+        if others or not unread:
+            return others[-1] if others else None
+        return None if self.before[key] and unread[-1] in self.siblings else unread[-1]
 
     def dtype_of(self, numel: int) -> str | None:
         """The dtype of a tensor that is known by its size alone, if just one such was written."""
@@ -123,6 +141,10 @@ def _tensors(kernel: Kernel, seen: _Seen) -> tuple[tuple[Tensor, ...], Tensor | 
     reads = reads_of(op)
     known = tuple(tensor for tensor in reads if tensor.dtype)
     return known, writes_of(op) if len(known) == len(reads) else None
+
+
+def _copies(op: Op) -> bool:
+    return op.name in ("aten::copy_", "aten::clone", "aten::contiguous")
 
 
 def _left_over(read: tuple[Tensor, ...], nbytes: int | None) -> Tensor | None:
