@@ -30,7 +30,7 @@ def convert(
     from dataclasses import asdict
 
     from rung.cli.loading import load, stretch
-    from rung.cli.output import print_json, stdout, working
+    from rung.cli.output import print_json, stdout, working, writing
     from rung.cli.parts import parts_of
     from rung.errors import UsageError
     from rung.show.exported import lines
@@ -42,12 +42,8 @@ def convert(
         raise UsageError("rung convert goes through a file twice: save standard input to one first.")
     loaded = [load(name, salvage=True) for name in traces]
     parts = parts_of(loaded, region, step, stretch(between))
-    with working(f"writing {output}"):
-        try:
-            made = export(parts, output)
-        except OSError as error:
-            why = error.strerror or error
-            raise UsageError(f"cannot write {output}: {why}; write it elsewhere.") from error
+    with working(f"writing {output}"), writing(output):
+        made = export(parts, output)
     if json:
         print_json({"artifacts": [{**asdict(made), "path": str(made.path)}]})
     else:

@@ -64,15 +64,28 @@ def write_file(path: Path, content: str | bytes) -> None:
     Raises:
         UsageError: it cannot be written there.
     """
-    from rung.errors import UsageError
-
     raw = content.encode("utf-8", "replace") if isinstance(content, str) else content
     part = path.with_name(f".{path.name}.{os.getpid()}")
+    with writing(path):
+        try:
+            part.write_bytes(raw)
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """What goes wrong with a file of the user's choice is the user's to mend.
+
+    Raises:
+        UsageError: it cannot be written there.
+    """
+    from rung.errors import UsageError
+
     try:
-        part.write_bytes(raw)
-        part.replace(path)
+        yield
     except OSError as error:
-        part.unlink(missing_ok=True)
         raise UsageError(f"cannot write {path}: {error.strerror or error}; write it elsewhere.") from error
 
 

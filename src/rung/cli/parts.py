@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -66,8 +67,9 @@ def stem(name: str) -> str:
 
 
 def _one_job(traces: Sequence[Trace]) -> bool:
-    ranks = [trace.rank for trace in traces]
-    return len(traces) > 1 and None not in ranks and len(set(ranks)) == len(ranks)
+    from rung.insight.why import are_ranks
+
+    return len(traces) > 1 and all(are_ranks(a, b) for a, b in combinations(traces, 2))
 
 
 def _opening(trace: Trace) -> int:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from rung.home import cache_folder, cache_is_off
 from rung.insight.guessing.devices import device_of
 from rung.insight.peaks import sheet_of
 from rung.trace import Trace
@@ -81,15 +82,8 @@ def file_name(device: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", device.lower()).strip("-") + ".json"
 
 
-def folder() -> Path:
-    """Where ceilings measured on this machine lie."""
-    return Path(os.environ.get("RUNG_CACHE_DIR") or Path.home() / ".cache/rung") / "ceilings"
-
-
 def _stored(device: str) -> Path | None:
-    if os.environ.get("RUNG_NO_CACHE", "0") not in ("", "0"):
-        return None
-    return folder() / file_name(device)
+    return None if cache_is_off() else cache_folder("ceilings") / file_name(device)
 
 
 def _measured(file: Path | None) -> Ceiling | None:

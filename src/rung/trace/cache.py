@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
+from rung.home import cache_folder, cache_is_off
 from rung.trace.model import Trace
 from rung.trace.packed import PackedArgs
 from rung.trace.stored import args_from_arrays, from_arrays, to_arrays
@@ -84,7 +85,7 @@ class Entry:
 
 def entry(path: str, salvage: bool, stacks: bool) -> Entry | None:
     """The entry of a trace file; None where the cache is turned off."""
-    if os.environ.get("RUNG_NO_CACHE", "0") not in ("", "0"):
+    if cache_is_off():
         return None
     how = f"{_content(path)} {salvage} {stacks} {_reader()}"
     return Entry(folder() / f"{hashlib.sha256(how.encode()).hexdigest()[:40]}.npz", stacks)
@@ -92,7 +93,7 @@ def entry(path: str, salvage: bool, stacks: bool) -> Entry | None:
 
 def folder() -> Path:
     """Where entries lie."""
-    return Path(os.environ.get("RUNG_CACHE_DIR") or Path.home() / ".cache/rung") / "traces"
+    return cache_folder("traces")
 
 
 def _content(path: str) -> str:

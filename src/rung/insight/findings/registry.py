@@ -38,7 +38,8 @@ def findings(
     Raises:
         UsageError: there is no such id.
     """
-    chosen = [rule for rule in _known(only) or rules().values() if rule not in _known(ignore)]
+    ignored = _known(ignore)
+    chosen = [rule for rule in _known(only) or rules().values() if rule not in ignored]
     found = [_stamped(rule, case, seen) for rule in chosen for seen in rule.find(case)]
     return tuple(
         sorted((one for one in found if one.share >= min_share), key=lambda one: one.cost_ns, reverse=True)

@@ -42,11 +42,13 @@ class Flow:
 
     def inside(self, rows: Collection[int]) -> list[Passed]:
         """What these rows hand on to one another."""
-        return [p for row in rows for p in self.received[row] if p.writer in rows]
+        among = frozenset(rows)
+        return [p for row in rows for p in self.received[row] if p.writer in among]
 
     def needed_outside(self, rows: Collection[int]) -> set[int]:
         """Those of the rows whose tensor others read as well."""
-        return {row for row in rows if any(p.reader not in rows for p in self.given[row])}
+        among = frozenset(rows)
+        return {row for row in rows if any(p.reader not in among for p in self.given[row])}
 
 
 def flow(forward: Forward) -> Flow:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rung import units
-from rung.insight.opportunities.flow import Flow
+from rung.insight.opportunities.flow import Flow, Passed
 from rung.insight.opportunities.opportunity import Kind, Opportunity, Prediction
 from rung.insight.opportunities.runs import base
 from rung.insight.opportunities.setting import Setting
@@ -32,15 +32,15 @@ def as_one_kernel(at: Setting, rows: Sequence[int]) -> Prediction:
 
     Matrix products keep their time, and the others ride in them: their time is saved but for what they read
     from outside, and for what they leave behind beyond what the products no longer write, at copy bandwidth.
-    Without a product the kernel takes (bytes read from outside + bytes left
-    behind) / copy bandwidth, and no less than the shortest of the rows: no kernel is free.
+    Without a product the kernel takes (bytes read from outside + bytes left behind) / copy bandwidth, and no
+    less than the shortest of the rows: no kernel is free.
     """
     inside = at.tensors.inside(rows)
     handed = {p.writer for p in inside} - at.tensors.needed_outside(rows)
     saved_bytes = sum(p.tensor.nbytes for p in inside) + sum(_written(at.tensors, row) for row in handed)
     riders = [row for row in rows if at.rows[row].kind != "gemm"]
     if len(riders) < len(rows):
-        saved, assumption = _in_products(at, rows, riders, handed)
+        saved, assumption = _in_products(at, riders, inside, handed)
     else:
         saved, assumption = _one_mover(at, rows, saved_bytes)
     return Prediction(saved, saved_bytes, len(rows) - 1, assumption)
@@ -49,10 +49,10 @@ def as_one_kernel(at: Setting, rows: Sequence[int]) -> Prediction:
 UNKNOWN: Estimate = (None, "the speed of this device's memory is not known")
 
 
-def _in_products(at: Setting, rows: Sequence[int], riders: list[int], handed: set[int]) -> Estimate:
+def _in_products(at: Setting, riders: list[int], inside: list[Passed], handed: set[int]) -> Estimate:
     said, spared = "the GEMM takes no longer with the rest in it", sum(_times(at, riders))
     read = sum(t.nbytes for row in riders for t in at.tensors.reads[row])
-    read -= sum(p.tensor.nbytes for p in at.tensors.inside(rows) if p.reader in riders)
+    read -= sum(p.tensor.nbytes for p in inside if p.reader in riders)
     written = sum(_written(at.tensors, row) for row in riders if row not in handed)
     written -= sum(_written(at.tensors, row) for row in handed if row not in riders)
     moved = [(verb, n) for verb, n in (("reads", read), ("writes", written)) if n > 0]

@@ -7,18 +7,16 @@ policy forbids any script and any style but ours, and every request.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Sequence
 from functools import partial
 from importlib.resources import files
 
-import msgspec
 from jinja2 import BaseLoader, Environment, StrictUndefined
 from markupsafe import Markup
 
 from rung import units
 from rung.show.drawing.palette import KINDS
+from rung.show.inline import embedded, policy_hash
 from rung.show.page.scenes import Scene, comparisons
 from rung.show.page.sections import sections
 from rung.show.page.times import times
@@ -42,23 +40,12 @@ def page(scenes: Sequence[Scene], title: str | None = None, lesson: str = "") ->
         lesson=lesson,
         sections=sections(exhibits),
         comparisons=comparisons(scenes),
-        data=_embedded(times(exhibits)),
+        data=embedded(times(exhibits)),
         style=Markup(style),
-        style_hash=Markup(_hash(style)),
+        style_hash=policy_hash(style),
         script=Markup(script),
-        script_hash=Markup(_hash(script)),
+        script_hash=policy_hash(script),
     )
-
-
-def _hash(text: str) -> str:
-    """How a content security policy names an inline script or style."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def _embedded(value: object) -> Markup:
-    """JSON for a script element: nothing in it can end the element or start a comment."""
-    text = msgspec.json.encode(value).decode()
-    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
 
 def _asset(name: str) -> str:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-import msgspec
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
+from rung.show.inline import embedded, policy_hash
 from rung.visible import printable
 
 if TYPE_CHECKING:
@@ -37,13 +35,9 @@ def opener(handed: Handed, *, trace_at: str, alive_at: str, ui: str) -> bytes:
         title=printable(handed.title),
         ui=ui,
         online=not ui.startswith("/"),
-        data=Markup(msgspec.json.encode(told).decode().replace("<", "\\u003c")),
+        data=embedded(told),
         script=Markup(script),
-        script_hash=Markup(_hash(script)),
+        script_hash=policy_hash(script),
         style=Markup(style),
-        style_hash=Markup(_hash(style)),
+        style_hash=policy_hash(style),
     ).encode()
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
