@@ -10,7 +10,7 @@ import pytest
 
 from rung.cli.app import run
 
-POINT = {"value", "variant", "wall_ns", "cpu_ns", "gpu_ns"}
+POINT = {"value", "variant", "wall_ns", "cpu_ns", "gpu_ns", "wall_range_ns", "gpu_range_ns"}
 VISIT = {
     "variant", "shape", "first_ns", "compile_ns", "graphs", "recompiles", "breaks", "steady_ns",
 }  # fmt: skip

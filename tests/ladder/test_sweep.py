@@ -9,7 +9,8 @@ import pytest
 
 from rung.errors import UsageError
 from rung.ladder import get_rung
-from rung.ladder.sweep import Point, Regime, Sweep, answers, parse, sweep
+from rung.ladder.sweep import Point, Regime, Sweep, parse, sweep
+from rung.ladder.winners import BY_THE_CLOCK, answers, gain
 
 TINY = {"dim": 16, "hidden": 32}
 
@@ -59,6 +60,50 @@ def test_on_a_cpu_the_clock_is_all_there_is() -> None:
     )
 
 
+def within(point: Point, wall: tuple[int, int], gpu: tuple[int, int]) -> Point:
+    """With ranges in µs."""
+    least, most = ((low * 1000, high * 1000) for low, high in (wall, gpu))
+    return replace(point, wall_range_ns=least, gpu_range_ns=most)
+
+
+def test_no_winner_where_the_rounds_do_not_tell() -> None:
+    """At 1 rung's least round by the clock, 79, is within eager's 80; at 64 its worst is beside the point."""
+    eager_1, rung_1, eager_64, rung_64 = MEASURED.points
+    points = (
+        within(eager_1, (75, 200), (9, 11)),
+        within(rung_1, (79, 120), (4, 12)),
+        within(eager_64, (290, 400), (285, 295)),
+        within(rung_64, (195, 900), (185, 800)),
+    )
+    assert answers(replace(MEASURED, points=points)) == (
+        "Fastest by the clock: rung at batch 64; eager or rung at batch 1 (no difference beyond the spread).",
+        "Fastest on the GPU alone: rung at batch 1 and 64.",
+        "rung against eager: by the clock 1.50x as fast, at batch 1 no difference beyond the spread; "
+        "on the GPU alone 1.53x to 2.00x as fast.",
+        "At least 2x as fast as eager: by the clock nothing; on the GPU alone rung at batch 1.",
+    )
+
+
+def test_twice_as_fast_is_claimed_beyond_the_spread_alone() -> None:
+    """Medians of 10 and 5, but one of rung's rounds took 4 and one of eager's 3: a busy machine."""
+    eager, rung, *_ = MEASURED.points
+    points = (within(eager, (80, 80), (3, 40)), within(rung, (100, 100), (4, 5)))
+    said = answers(replace(MEASURED, points=points, values=(1,)))
+    assert said[-1] == "At least 2x as fast as eager: by the clock nothing; on the GPU alone nothing."
+    assert said[1:3] == (
+        "Fastest on the GPU alone: rung or eager at batch 1 (no difference beyond the spread).",
+        "rung against eager: by the clock 0.80x as fast; on the GPU alone no difference beyond the spread.",
+    )
+
+
+def test_a_gain_is_a_ratio_of_medians() -> None:
+    eager, rung, *_ = MEASURED.points
+    assert gain(eager, eager, BY_THE_CLOCK) is None
+    found = gain(eager, rung, BY_THE_CLOCK)
+    assert found is not None
+    assert (found.times, found.level) == (0.8, False)
+
+
 def test_a_part_of_it() -> None:
     part = MEASURED.only([64], ["eager"])
     assert [(point.value, point.variant) for point in part.points] == [(64, "eager")]
@@ -89,6 +134,8 @@ def test_measured_here() -> None:
     found = sweep(get_rung("mlp"), "batch", (1, 4), parameters=TINY, variants=["eager", "rung"], device="cpu")
     assert [(point.value, point.variant) for point in found.points] == [(1, "eager"), (4, "eager")]
     assert all(0 < point.cpu_ns <= point.wall_ns and point.gpu_ns is None for point in found.points)
+    assert all(point.wall.low <= point.wall_ns <= point.wall.high for point in found.points)
+    assert all(point.wall_range_ns and point.gpu_range_ns is None for point in found.points)
     # A batch counts rows.
     assert found.parameters == {"seq": 1, "dim": 16, "hidden": 32, "dtype": "bfloat16"}
     assert found.variants == ("eager",)

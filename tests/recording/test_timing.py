@@ -22,6 +22,8 @@ def test_a_call_that_sleeps_takes_at_least_that_long() -> None:
     assert 4_000_000 <= found["long"].cpu_ns <= found["long"].wall_ns
     assert found["short"].wall_ns < 4_000_000
     assert found["long"].gpu_ns is None
+    least, most = found["long"].wall_range_ns
+    assert 4_000_000 <= least <= found["long"].wall_ns <= most
     assert first_call(lambda: time.sleep(0.004), CPU) >= 4_000_000
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from rung import units
 from rung.errors import MachineError, UsageError
 from rung.insight.bound import Limit, bound
 from rung.insight.forward import forward
-from rung.insight.spread import spread
+from rung.insight.spread import Spread, spread
 from rung.ladder.climb import check_variants, make_rung
 from rung.ladder.values import Parameters, Rung
 from rung.recording import Context, Recording, Settings, Skipped, Work, record_work
@@ -22,19 +21,30 @@ from rung.recording.timing import Timing, time_calls
 from rung.recording.variants import prepare
 from rung.recording.window import quiet
 
-CLAIM = 2.0
-"""What fused MLPs are said to be: two to three times as fast as eager."""
-
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One variant at one size; ns a call, as `recording.timing` measures them."""
+    """One variant at one size; ns a call, as `recording.timing` measures them: medians, and the least and
+    greatest of the rounds, where these were kept."""
 
     value: int
     variant: str
     wall_ns: int
     cpu_ns: int
     gpu_ns: int | None
+    wall_range_ns: tuple[int, int] | None = None
+    gpu_range_ns: tuple[int, int] | None = None
+
+    @property
+    def wall(self) -> Spread:
+        return Spread(self.wall_ns, *(self.wall_range_ns or (self.wall_ns, self.wall_ns)))
+
+    @property
+    def gpu(self) -> Spread | None:
+        """None where it was not measured."""
+        if self.gpu_ns is None:
+            return None
+        return Spread(self.gpu_ns, *(self.gpu_range_ns or (self.gpu_ns, self.gpu_ns)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +119,7 @@ def sweep(
     for value, sizes in sets.items():
         work = make_rung(rung, sizes, str(where), dtype, settings)
         timings = _timed(work, chosen, where, settings, sources, skipped)
-        points += [Point(value, name, t.wall_ns, t.cpu_ns, t.gpu_ns) for name, t in timings.items()]
+        points += [_point(value, name, timing) for name, timing in timings.items()]
         regimes += _regime(value, work, next(iter(timings.values())), settings)
     others = {key: size for key, size in sets[values[0]].items() if key != parameter}
     return Sweep(
@@ -125,6 +135,10 @@ def sweep(
         points=tuple(points),
         regimes=tuple(regimes),
     )
+
+
+def _point(value: int, variant: str, t: Timing) -> Point:
+    return Point(value, variant, t.wall_ns, t.cpu_ns, t.gpu_ns, t.wall_range_ns, t.gpu_range_ns)
 
 
 def _timed(
@@ -165,64 +179,6 @@ def _regime(value: int, work: Work, first: Timing, settings: Settings) -> list[R
     wall = max(first.wall_ns, first.gpu_ns)
     known = bound(replace(told, wall_ns=spread([wall]), gpu_busy_ns=spread([first.gpu_ns])))
     return [Regime(value, known.limit, known.sentence)]
-
-
-Clock = Callable[[Point], Any]
-"""A time of a point in ns, none where it was not measured."""
-
-
-def answers(swept: Sweep) -> tuple[str, ...]:
-    """Who is fastest where, how each compares with the first, and where the claim of twice as fast holds."""
-    clocks: dict[str, Clock] = {"by the clock": lambda point: point.wall_ns}
-    if all(point.gpu_ns is not None for point in swept.points):
-        clocks["on the GPU alone"] = lambda point: point.gpu_ns
-    first, *others = swept.variants
-    found = [_winners(swept, where, clock) for where, clock in clocks.items()]
-    for variant in others:
-        ranges = [f"{where} {_range(swept, variant, clock)}" for where, clock in clocks.items()]
-        found.append(f"{variant} against {first}: {', '.join(ranges)} as fast.")
-    if others:
-        held = [f"{where} {_claimed(swept, clock)}" for where, clock in clocks.items()]
-        found.append(f"At least {CLAIM:g}x as fast as {first}: {'; '.join(held)}.")
-    return tuple(found)
-
-
-def _winners(swept: Sweep, where: str, clock: Clock) -> str:
-    """`Fastest by the clock: eager at batch 1 and 16; rung at batch 1024.`"""
-    fastest: dict[str, list[int]] = {}
-    for value in swept.values:
-        fastest.setdefault(min(swept.at(value), key=clock).variant, []).append(value)
-    return f"Fastest {where}: {_places(swept, fastest)}."
-
-
-def _range(swept: Sweep, variant: str, clock: Clock) -> str:
-    """`1.39x to 2.95x`, over all sizes."""
-    gains = sorted(gain for _, name, gain in _gains(swept, clock) if name == variant)
-    return f"{gains[0]:.2f}x" if gains[0] == gains[-1] else f"{gains[0]:.2f}x to {gains[-1]:.2f}x"
-
-
-def _claimed(swept: Sweep, clock: Clock) -> str:
-    held: dict[str, list[int]] = {}
-    for value, name, gain in _gains(swept, clock):
-        if gain >= CLAIM:
-            held.setdefault(name, []).append(value)
-    return _places(swept, held) or "nothing"
-
-
-def _places(swept: Sweep, found: Mapping[str, list[int]]) -> str:
-    """`eager at batch 1 and 16; rung at batch 1024`"""
-    return "; ".join(
-        f"{name} at {swept.parameter} {units.listing([str(value) for value in values])}"
-        for name, values in found.items()
-    )
-
-
-def _gains(swept: Sweep, clock: Clock) -> Iterator[tuple[int, str, float]]:
-    """Of every variant but the first, at every size, how many times as fast as the first it is."""
-    for value in swept.values:
-        first, *others = swept.at(value)
-        for point in others:
-            yield value, point.variant, clock(first) / max(clock(point), 1)
 
 
 def parse(text: str) -> tuple[str, tuple[int, ...]]:

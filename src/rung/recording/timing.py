@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -28,12 +28,15 @@ Call = Callable[[], object]
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Median ns a call. `wall_ns`: back to back, until all their work is done. `cpu_ns`: until the call
-    returns. `gpu_ns`: replayed from a CUDA graph, where launches cost nothing; None where there is none."""
+    """Median ns a call, and the least and greatest of the rounds. `wall_ns`: back to back, until all their
+    work is done. `cpu_ns`: until the call returns. `gpu_ns`: replayed from a CUDA graph, where launches cost
+    nothing; None where there is none."""
 
     wall_ns: int
     cpu_ns: int
     gpu_ns: int | None
+    wall_range_ns: tuple[int, int]
+    gpu_range_ns: tuple[int, int] | None
 
 
 def time_calls(calls: Mapping[str, Call], device: torch.device, rounds: int = ROUNDS) -> dict[str, Timing]:
@@ -48,14 +51,18 @@ def time_calls(calls: Mapping[str, Call], device: torch.device, rounds: int = RO
         for name, graph in graphs.items():
             if graph is not None:
                 replayed[name].append(_replay(graph, counts[name]))
-    return {
-        name: Timing(
-            wall_ns=round(statistics.median(wall for wall, _ in taken[name])),
-            cpu_ns=round(statistics.median(cpu for _, cpu in taken[name])),
-            gpu_ns=round(statistics.median(replayed[name])) if replayed[name] else None,
-        )
-        for name in calls
-    }
+    return {name: _told(taken[name], replayed[name]) for name in calls}
+
+
+def _told(taken: Sequence[tuple[int, int]], replayed: Sequence[int]) -> Timing:
+    walls, cpus = zip(*taken, strict=True)
+    return Timing(
+        wall_ns=round(statistics.median(walls)),
+        cpu_ns=round(statistics.median(cpus)),
+        gpu_ns=round(statistics.median(replayed)) if replayed else None,
+        wall_range_ns=(min(walls), max(walls)),
+        gpu_range_ns=(min(replayed), max(replayed)) if replayed else None,
+    )
 
 
 def first_call(call: Call, device: torch.device) -> int:

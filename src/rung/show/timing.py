@@ -16,8 +16,9 @@ from rung import units
 from rung.ladder.shapes import Shapes, Visit
 from rung.ladder.shapes import answers as shape_answers
 from rung.ladder.sweep import Point, Sweep
-from rung.ladder.sweep import answers as sweep_answers
 from rung.ladder.values import Rung
+from rung.ladder.winners import BY_THE_CLOCK, LEVEL, ON_THE_GPU, Clock, gain
+from rung.ladder.winners import answers as sweep_answers
 from rung.show.climb import title
 from rung.show.diff import point
 from rung.show.fitting import UNLIMITED, Phrases, table
@@ -114,6 +115,8 @@ class _Times:
         if self._on_gpu and bar:
             scale = f"each {self.swept.parameter} to its own scale"
             yield plain(f"{WORKS} GPU works, {WAITS} waits for the CPU; {scale}", "dim")
+        if self._is_level:
+            yield plain(f"(in brackets: {LEVEL} of the rounds)", "dim")
 
     @property
     def _on_gpu(self) -> bool:
@@ -133,26 +136,40 @@ class _Times:
                 made.add_row()
         return made
 
+    @property
+    def _is_level(self) -> bool:
+        """Whether a ratio is in brackets."""
+        return any(
+            found.level
+            for first, *others in map(self.swept.at, self.swept.values)
+            for one in others
+            for clock in (BY_THE_CLOCK, ON_THE_GPU)
+            if (found := gain(first, one, clock))
+        )
+
     def _told(self, one: Point, first: Point) -> list[str]:
-        gpu = [_time(one.gpu_ns), _gain(first.gpu_ns, one.gpu_ns)] if self._on_gpu else []
+        gpu = [_time(one.gpu_ns), self._gain(first, one, ON_THE_GPU)] if self._on_gpu else []
         head = str(one.value) if one is first else ""
         return [
             head,
             one.variant,
             _time(one.wall_ns),
-            _gain(first.wall_ns, one.wall_ns),
+            self._gain(first, one, BY_THE_CLOCK),
             *gpu,
             _time(one.cpu_ns),
         ]
 
+    def _gain(self, first: Point, one: Point, clock: Clock) -> str:
+        """`1.33x`, how many times as fast, `(1.02x)` where the rounds do not tell; nothing for the first."""
+        found = gain(first, one, clock)
+        if found is None:
+            return ""
+        told = f"{found.times:.2f}x"
+        return f"({told})" if found.level else f"{told} " if self._is_level else told
+
 
 def _time(ns: int | None) -> str:
     return "" if ns is None else units.duration(ns)
-
-
-def _gain(first: int | None, ns: int | None) -> str:
-    """`1.33x`, how many times as fast; nothing for the first itself."""
-    return f"{first / ns:.2f}x" if first and ns and first != ns else ""
 
 
 def _bar(one: Point, slowest: int, longest: int) -> Text:
