@@ -11,7 +11,11 @@ torch = pytest.importorskip("torch")
 from rung.recording.compiling import compiled_during  # noqa: E402
 from rung.recording.timing import MOST_CALLS, first_call, time_calls  # noqa: E402
 
-pytestmark = pytest.mark.torch
+pytestmark = [
+    pytest.mark.torch,
+    # torch's own, where a test here is the first to import its compiler
+    pytest.mark.filterwarnings("ignore:.torch.jit.script_method. is deprecated:DeprecationWarning"),
+]
 
 CPU = torch.device("cpu")
 
