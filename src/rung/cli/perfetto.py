@@ -7,8 +7,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-import typer
-
 if TYPE_CHECKING:
     from rung.trace import Trace
 
@@ -30,6 +28,7 @@ def open_perfetto(
         UsageError: a trace has no such region or step, or is standard input, which can be read but once.
     """
     from rung.cli.loading import load
+    from rung.cli.opening import open_page
     from rung.cli.output import print_json, stderr, stdout, working
     from rung.cli.parts import parts_of
     from rung.errors import UsageError
@@ -57,7 +56,7 @@ def open_perfetto(
                 stdout().print(address)
             stderr().print("Close the page, or press Ctrl-C, to stop.")
             if not no_open:
-                typer.launch(address)
+                open_page(address)
 
         serve(Handed(made.path, title, _view(traces[0], region, step)), opened, online=online)
 

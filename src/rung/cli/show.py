@@ -45,6 +45,7 @@ def show(
     The page is one file that works from disk and asks the network for nothing.
     """
     from rung.cli.loading import stretch
+    from rung.cli.opening import open_page
     from rung.cli.output import print_json, stdout, write_file
     from rung.show.fitting import Unbroken
 
@@ -65,7 +66,7 @@ def show(
         for path in files:
             stdout().print(Unbroken(str(path)), crop=False)
     if not (no_open or svg or png):
-        typer.launch(next(iter(files)).resolve().as_uri())
+        open_page(next(iter(files)).resolve().as_uri())
 
 
 def _page(laid_out: list[Exhibit], output: Path | None, first: str) -> dict[Path, str | bytes]:
