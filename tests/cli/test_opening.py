@@ -49,9 +49,7 @@ def test_what_cannot_be_opened_is_named_once(
     chain = events(ran(GELU, "aten::gelu", [64]), ran(MUL, "aten::mul", [64]))
     complaint = "echo 'xdg-open: no method available for opening' >&2; exit 3"
     xdg_open(tmp_path, monkeypatch, complaint)
-    trace = write(
-        tmp_path / "an mlp.json", *events(ran(GELU, "aten::gelu", [64]), ran(MUL, "aten::mul", [64]))
-    )
+    trace = write(tmp_path / "an mlp.json", *chain)
     assert run(["show", str(trace)]) == 0
     out, err = capfd.readouterr()
     assert out == f"{tmp_path}/an mlp.html\n"
