@@ -66,6 +66,7 @@ def test_a_terminal_counts_the_same(trace: str, capsys: pytest.CaptureFixture[st
         (["--between", "5"], "--between takes a range of times such as 1ms..2.5ms, not '5'."),
         (["--between", "5..6"], "--between"),
         (["--between", "1s..2s"], "has no region in that time."),
+        (["--between", "1s..2s", "--step", "1"], "has no region of step 1 in that time."),
     ],
 )
 def test_what_cannot_be_is_one_line(

@@ -84,8 +84,8 @@ def run(arguments: list[str]) -> int:
     except RungError as error:
         return _say(str(error), error.exit_code)
     except UsageMistake as error:
-        where = error.ctx.command_path if error.ctx else "rung"
-        return _say(f"{error.format_message().rstrip('.')}; see {where} --help", error.exit_code)
+        where = error.ctx.command_path if error.ctx else " ".join(["rung", *_verb(arguments)])
+        return _say(f"{_mistake(error)}; see {where} --help", error.exit_code)
     except (typer.Abort, EOFError, KeyboardInterrupt):
         return _say("interrupted", INTERRUPTED)
     except MemoryError:
@@ -106,6 +106,18 @@ def _invoke(arguments: list[str]) -> int:
     except typer.Exit as left:
         return left.exit_code
     return 0
+
+
+def _verb(arguments: list[str]) -> list[str]:
+    return [one for one in arguments[:1] if one in {command.name for command in app.registered_commands}]
+
+
+def _mistake(error: Any) -> str:
+    """What Typer says; of a number its versions say different things."""
+    said: str = error.format_message().rstrip(".")
+    if "valid int" not in said:
+        return said
+    return f"{error.param.opts[0]} takes a whole number, such as 2"
 
 
 def _say(message: str, code: int) -> int:

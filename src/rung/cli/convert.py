@@ -36,12 +36,13 @@ def convert(
     from rung.show.exported import lines
     from rung.trace.export import export
 
+    window = stretch(between, step=step, region=region)
     if any(output.resolve() == Path(name).resolve() for name in traces):
         raise UsageError(f"{output} is one of the traces: a copy must not take its place.")
     if "-" in traces:
         raise UsageError("rung convert goes through a file twice: save standard input to one first.")
     loaded = [load(name, salvage=True) for name in traces]
-    parts = parts_of(loaded, region, step, stretch(between))
+    parts = parts_of(loaded, region, step, window)
     with working(f"writing {output}"), writing(output):
         made = export(parts, output)
     if json:

@@ -39,17 +39,20 @@ def telling(path: str) -> Iterator[Progress | None]:
         yield progress if is_remote(path) else drawn
 
 
-def stretch(between: str | None) -> tuple[int, int] | None:
-    """`--between 1ms..2.5ms` in ns.
+def stretch(between: str | None, **others: object) -> tuple[int, int] | None:
+    """`--between 1ms..2.5ms` in ns; `others` are options of which none may be given beside it.
 
     Raises:
-        UsageError: it is no range of times.
+        UsageError: it is no range of times, or one of the others chooses a time as well.
     """
     from rung.errors import UsageError
     from rung.insight.guessing.wants import amount
 
     if between is None:
         return None
+    for name, value in others.items():
+        if value is not None:
+            raise UsageError(f"--{name} and --between each choose a time: give one of them.")
     if ".." not in between:
         raise UsageError(f"--between takes a range of times such as 1ms..2.5ms, not {between!r}.")
     first, last = amount("--between", "in", between, "time").bounds

@@ -103,9 +103,8 @@ def _page(loaded: Trace, region: str | None, step: int | None, everything: bool)
         names = region_names(loaded, step) if region is None else [region]
         forwards = [forward(loaded, name, step) for name in names]
         if not forwards:
-            raise UsageError(
-                f"{loaded.path} has no region in {f'step {step}' if step is not None else 'that time'}."
-            )
+            of = f" of step {step}" if step is not None else ""
+            raise UsageError(f"{loaded.path} has no region{of} in that time.")
         main = Case(loaded, tuple(forwards[:1]), step)
         said = [one.title for one in explanations(main)]
         points = main.rooflines[0].points

@@ -49,12 +49,13 @@ def show(
     from rung.cli.output import print_json, stdout, write_file
     from rung.show.fitting import Unbroken
 
+    window = stretch(between, step=step)
     if perfetto or online:
         from rung.cli.perfetto import open_perfetto
 
-        open_perfetto(traces, region, step, stretch(between), online=online, no_open=no_open, json=json)
+        open_perfetto(traces, region, step, window, online=online, no_open=no_open, json=json)
         return
-    laid_out = _laid_out(traces, region, step, stretch(between), no_cache=no_cache)
+    laid_out = _laid_out(traces, region, step, window, no_cache=no_cache)
     files = _drawn(laid_out, svg, png)
     if output or not files:
         files |= _page(laid_out, output, traces[0])
