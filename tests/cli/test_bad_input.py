@@ -67,6 +67,7 @@ def test_what_is_no_trace_is_exit_3(
 
 
 CLIMB = ["climb", "matmul-add"]
+BETWEEN = ["--between", "0us..9us"]
 
 
 @pytest.mark.parametrize(
@@ -76,21 +77,15 @@ CLIMB = ["climb", "matmul-add"]
         (["read", "sound.json", "--region", ""], "it has: fwd"),
         (["read", "sound.json", "--step", "3"], "has no step 3"),
         (["read", "sound.json", "--step", "3", "--json"], "has no step 3"),
-        (
-            ["read", "sound.json", "--step", "x"],
-            "--step takes a whole number, such as 2; see rung read --help",
-        ),
+        (["read", "sound.json", "--step", "x"], "--step takes a whole number, such as 2; see rung read --"),
         (["show", "sound.json", "--step", "1.5"], "--step takes a whole number, such as 2; see rung show --"),
-        (["show", "sound.json", "--step", "1", "--between", "0us..9us"], "each choose a time: give one of"),
-        (["show", "--perfetto", "a", "--step", "1", "--between", "0us..9us"], "--step and --between each"),
         (
-            ["convert", "sound.json", "-o", "x", "--step", "1", "--between", "0us..9us"],
-            "--step and --between",
+            ["show", "sound.json", "--step", "1", *BETWEEN],
+            "--step and --between each choose a time: give one",
         ),
-        (
-            ["convert", "a", "-o", "x", "--region", "b", "--between", "0us..9us"],
-            "--region and --between each",
-        ),
+        (["show", "--perfetto", "a", "--step", "1", *BETWEEN], "--step and --between each"),
+        (["convert", "a", "-o", "b", "--step", "1", *BETWEEN], "--step and --between each"),
+        (["convert", "a", "-o", "b", "--region", "c", *BETWEEN], "--region and --between each"),
         (["read", "sound.json", "--step"], "'--step' requires an argument; see rung read --help"),
         (["read"], "trace"),
         (["read", "sound.json", "--jason"], "--jason"),
