@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -10,6 +11,10 @@ from torch.nn import functional
 from rung.glu.activations import ACTIVATIONS
 
 NAMES = ("x", "gate_weight", "up_weight", "down_weight", "gate_bias", "up_bias", "down_bias")
+EVIDENCE = 4096
+"""Outputs that are evidence enough. Of 33, one row's, a kernel with three roundings less than eager has 0.73
+of its error, give or take 0.20: eight in a hundred would fail. Of 4096, 0.65 give or take 0.02, and one with
+a rounding more 1.15."""
 
 
 def inputs(
@@ -61,19 +66,34 @@ def in_double(tensors: list[Any]) -> list[Any]:
     return [None if t is None else t.double() for t in tensors]
 
 
-def check(fn: Any, activation: str, tensors: list[Any]) -> None:
-    """`fn(activation, *tensors)` and every gradient against fp64, within the budget."""
-    dtype = tensors[0].dtype
+def several(draw: Callable[..., list[Any]]) -> list[list[Any]]:
+    """`draw(seed=0)`, and of further seeds as many as EVIDENCE takes."""
+    first = draw(seed=0)
+    outputs = first[0].shape[:-1].numel() * first[3].shape[0]
+    return [first, *(draw(seed=seed) for seed in range(1, -(-EVIDENCE // outputs)))]
+
+
+def check(fn: Any, activation: str, *draws: list[Any]) -> None:
+    """`fn(activation, *tensors)` and every gradient against fp64, within the budget; an error is the norm
+    over all draws."""
+    names = ["result", *(name for name, t in zip(NAMES, draws[0], strict=True) if t is not None)]
+    dtype = draws[0][0].dtype
+    pooled = zip(*(_beside_exact(fn, activation, tensors) for tensors in draws), strict=True)
+    for name, triples in zip(names, pooled, strict=True):
+        ours, usual, exact = (torch.cat([t.flatten() for t in same]) for same in zip(*triples, strict=True))
+        limit = budget(dtype, error(usual, exact), forward=name == "result")
+        assert error(ours, exact) <= limit, (activation, dtype, name, error(ours, exact), limit)
+
+
+def _beside_exact(fn: Any, activation: str, tensors: list[Any]) -> list[tuple[Any, ...]]:
+    """Of the result and then of every gradient: what `fn` gives, what eager does, and what is exact."""
     seed = torch.Generator(tensors[0].device).manual_seed(1)
     grad = torch.randn(
         *tensors[0].shape[:-1], tensors[3].shape[0], generator=seed, device=tensors[0].device
-    ).to(dtype)
-    exact, exact_grads = gradients(lambda *t: eager(activation, *t), in_double(tensors), grad)
-    usual, usual_grads = gradients(lambda *t: eager(activation, *t), tensors, grad)
-    ours, our_grads = gradients(lambda *t: fn(activation, *t), tensors, grad)
-    limit = budget(dtype, error(usual, exact), forward=True)
-    assert error(ours, exact) <= limit, (activation, dtype, error(ours, exact), limit)
-    given = [name for name, t in zip(NAMES, tensors, strict=True) if t is not None]
-    for name, a, b, c in zip(given, our_grads, usual_grads, exact_grads, strict=True):
-        limit = budget(dtype, error(b, c), forward=False)
-        assert error(a, c) <= limit, (activation, dtype, name, error(a, c), limit)
+    ).to(tensors[0].dtype)
+    ways = (
+        gradients(lambda *t: fn(activation, *t), tensors, grad),
+        gradients(lambda *t: eager(activation, *t), tensors, grad),
+        gradients(lambda *t: eager(activation, *t), in_double(tensors), grad),
+    )
+    return list(zip(*([result, *grads] for result, grads in ways), strict=True))

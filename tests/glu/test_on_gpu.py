@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from calls import mlp  # noqa: E402
-from errorbudget import budget, check, eager, error, in_double, inputs  # noqa: E402
+from errorbudget import budget, check, eager, error, in_double, inputs, several  # noqa: E402
 
 from rung.glu import ACTIVATIONS, GLUMLP, backend, glu, glu_mlp, reference, tune, warm  # noqa: E402
 
@@ -58,7 +59,7 @@ def counted() -> Iterator[list[str]]:
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_forward_and_gradients(activation: str, dtype: Any, rows: int) -> None:
-    check(mlp, activation, draw(rows, 128, 192, dtype))
+    check(mlp, activation, *several(partial(draw, rows, 128, 192, dtype)))
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
@@ -91,7 +92,7 @@ def test_tf32(activation: str, rows: int) -> None:
     "sizes", [(1, 33, 37), (17, 72, 200), (70, 40, 72), (130, 133, 257), (200, 264, 520)]
 )
 def test_odd_sizes(sizes: tuple[int, int, int], bias: bool, dtype: Any) -> None:
-    check(mlp, "silu", draw(*sizes, dtype, bias=bias))
+    check(mlp, "silu", *several(partial(draw, *sizes, dtype, bias=bias)))
 
 
 @pytest.mark.parametrize("scale", [1e-3, 30.0, 1000.0])
