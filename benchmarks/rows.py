@@ -29,6 +29,7 @@ SETS = 2
 WALL_US = 150e3  # a round of training steps
 DISKS = ("cold", "warm")
 """Caches on disk: empty, or as the first process left them."""
+AS_MANY_BYTES = "a + b, as many bytes"
 RANDOM_ROWS = random.Random(0).sample(range(1, 8193), 50)
 
 
@@ -183,7 +184,10 @@ def _glus() -> dict[str, Callable[..., Any]]:
 
 
 def _beside_copy(calls: dict[str, list[Call]], tensors: int, numbers: int, effort: Effort) -> Times:
-    times = gpu_us(calls, effort, ["burst", "flushed"])
+    """Beside the bytes of so many tensors at the speed of a large copy, and beside the simplest kernel that
+    moves as many: a sum reads two tensors and writes a third."""
+    sums: list[Call] = [partial(torch.add, *pair) for pair in _pairs(tensors, numbers // 3)]
+    times = gpu_us(calls | {AS_MANY_BYTES: sums}, effort, ["burst", "flushed"])
     times["bytes / copy speed"] = dict.fromkeys(
         ("burst", "flushed"), tensors * numbers * 2 / _copy_speed(effort)
     )

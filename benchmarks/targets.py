@@ -136,6 +136,10 @@ TARGETS = [
         Target(f"glu-{way}", ("bytes / copy speed",), {"burst": 1.05, "flushed": 1.05})
         for way in ("forward", "backward")
     ),
+    *(
+        Target(f"glu-{way}", ("a + b, as many bytes",), {"burst": 1.05, "flushed": 1.05})
+        for way in ("forward", "backward")
+    ),
     *(Target(f"glu-{way}", ("Inductor",), {"burst": 1.0, "flushed": 1.0}) for way in ("forward", "backward")),
     Target("first-call", (), {"warm, s": 0.5, "cold, s": 3.0}),
 ]

@@ -157,6 +157,18 @@ def test_a_peer_that_fails_is_left_out_and_rung_is_not(
         rows.forward((8, 64, 96), ["rung"], ["burst"], Effort())
 
 
+def test_the_sum_moves_as_many_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside the gradient of a GLU of 21 numbers, which reads three tensors and writes two: 210 bytes."""
+    timed: dict[str, Any] = {}
+    monkeypatch.setattr(rows, "gpu_us", lambda contenders, *_: timed.update(contenders) or {})
+    monkeypatch.setattr(rows, "_pairs", lambda *shape: [torch.ones(2, *shape, dtype=torch.bfloat16).unbind()])
+    monkeypatch.setattr(rows, "_copy_speed", lambda effort: 10.0)
+    times = rows._beside_copy({}, 5, 21, Effort())
+    (add,) = timed[rows.AS_MANY_BYTES]
+    assert sum(tensor.nbytes for tensor in (*add.args, add())) == 210
+    assert times["bytes / copy speed"] == {"burst": 21.0, "flushed": 21.0}
+
+
 def test_the_random_rows_differ() -> None:
     assert len(set(rows.RANDOM_ROWS)) == 50
     assert min(rows.RANDOM_ROWS) >= 1 and max(rows.RANDOM_ROWS) <= 8192
