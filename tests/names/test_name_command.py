@@ -9,7 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 from rung.cli.name import name
-from rung.errors import UsageError
+from rung.errors import UnreadableTraceError, UsageError
 
 app = typer.Typer()
 app.command("name")(name)
@@ -73,6 +73,13 @@ def test_several_names_as_json_are_a_list_in_order() -> None:
 def test_standard_input_gives_a_name_a_line(typed: str, names: list[str]) -> None:
     told = json.loads(run("-", "--json", typed=typed))
     assert [one["name"] for one in told["names"]] == names
+
+
+def test_more_than_anybody_has_names_for_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rung.cli.name.MOST", 10)
+    assert json.loads(run("-", "--json", typed="a\n" * 5))["names"][0]["name"] == "a"
+    with pytest.raises(UnreadableTraceError, match="more than 10 B: give fewer names at once"):
+        run("-", typed="a\n" * 6)
 
 
 def test_nothing_on_standard_input_says_nothing() -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import zlib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from rung.errors import UnreadableTraceError
 from rung.trace import read
+from rung.trace.source import FIRST
 from tracelib import codes, kernel, launch, text
 
 PNG = (
@@ -121,3 +124,51 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"")))
     with pytest.raises(UnreadableTraceError, match="standard input is empty"):
         read("-")
+
+
+class Endless:
+    """A pipe that gives the same bytes over and over; whoever reads to its end never returns."""
+
+    def __init__(self, beginning: bytes, over: bytes) -> None:
+        self.left = io.BytesIO(beginning)
+        self.over = over
+
+    def read(self, size: int = -1) -> bytes:
+        assert size >= 0, "read to the end"
+        return (self.left.read(size) + self.over * (size // len(self.over) + 1))[:size]
+
+
+@pytest.mark.parametrize(
+    ("beginning", "over"),
+    [
+        (b"", b"\0"),
+        (b"", b" \n"),
+        (b"{", b'{"a": '),
+        (b"a log\n", b"y\n"),
+        (gzip.compress(b"\0" * 100), b"\0"),
+    ],
+)
+def test_what_does_not_end_is_no_trace(
+    beginning: bytes, over: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=Endless(beginning, over)))
+    with pytest.raises(UnreadableTraceError, match="standard input is not a trace: no event in its first"):
+        read("-")
+
+
+def test_zeros_that_are_deflated_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 16 MB of zeros 16 kB are left: nobody has to wait for 16 MB of those."""
+    packed = zlib.compressobj(wbits=31)
+    beginning = b"".join(packed.compress(bytes(1 << 20)) for _ in range(80))
+    assert len(beginning) > FIRST
+    pipe = io.BytesIO(beginning)
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=pipe))
+    with pytest.raises(UnreadableTraceError, match="no event in its first"):
+        read("-")
+    assert pipe.tell() == FIRST
+
+
+def test_a_trace_behind_a_long_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = b"step done\n" * (2 * FIRST // 10) + text(kernel("k", 5, 1))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+    assert len(read("-").kernels) == 1

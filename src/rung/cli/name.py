@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+MOST = 1 << 26
+"""Bytes of names on standard input, which need not end."""
+
 
 def name(
     kernel: Annotated[
@@ -39,12 +42,18 @@ def name(
 
 def _standard_input() -> list[str]:
     """The lines that are not blank; bytes that are no UTF-8 become U+FFFD."""
+    from rung import units
     from rung.errors import UnreadableTraceError
 
     if sys.stdin is None:
         raise UnreadableTraceError("standard input is closed; names for - come from a pipe or a file.")
     try:
-        text = sys.stdin.buffer.read().decode("utf-8", "replace")
+        read = sys.stdin.buffer.read(MOST + 1)
     except OSError as error:
         raise UnreadableTraceError(f"standard input cannot be read: {error.strerror or error}.") from None
+    if len(read) > MOST:
+        raise UnreadableTraceError(
+            f"standard input is more than {units.size(MOST)}: give fewer names at once."
+        )
+    text = read.decode("utf-8", "replace")
     return [line for line in text.splitlines() if line.strip()]

@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 import stat
 import sys
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 
+from rung import units
 from rung.errors import UnreadableTraceError
 from rung.trace.pieces import PIECE
 
 GZIP_MAGIC = b"\x1f\x8b"
 GZIP_WINDOW = 31  # zlib's word for "gzip header and trailer, 32 KiB window"
+
+FIRST = 1 << 16
+HEAD = 1 << 24
+"""Bytes of text in which a trace, even one behind the noise of a log, has shown an event."""
+
+_EVENT = re.compile(rb'"(?:ph|traceEvents)"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +95,38 @@ def _read_standard_input() -> bytes:
     if sys.stdin is None:
         raise UnreadableTraceError("standard input is closed; a trace for - comes from a pipe or a file.")
     try:
-        return sys.stdin.buffer.read()
+        return _drained("standard input", sys.stdin.buffer)
     except OSError as error:
         reason = error.strerror or error
         raise UnreadableTraceError(f"standard input cannot be read: {reason}.") from None
+
+
+def _drained(name: str, file: BinaryIO) -> bytes:
+    """All there is, unless what comes first can be no trace: a pipe need not end.
+
+    Raises:
+        UnreadableTraceError: there is no sign of an event in the first `HEAD` bytes.
+    """
+    head = beginning = b""
+    while len(beginning) < HEAD:
+        if not (more := file.read(max(len(head), FIRST))):
+            return head
+        head += more
+        beginning = _inflated_beginning(head)
+        if _EVENT.search(beginning):
+            return head + file.read()
+    raise UnreadableTraceError(
+        f"{name} is not a trace: no event in its first {units.size(HEAD)}. {WHAT_A_TRACE_IS}"
+    )
+
+
+def _inflated_beginning(head: bytes) -> bytes:
+    if not head.startswith(GZIP_MAGIC):
+        return head
+    try:
+        return zlib.decompressobj(GZIP_WINDOW).decompress(head, HEAD)
+    except zlib.error:  # damaged further on
+        return _inflate(head)[0]
 
 
 def _read_file(name: str) -> bytes:
@@ -99,7 +136,8 @@ def _read_file(name: str) -> bytes:
         kind = os.stat(name).st_mode
         if stat.S_ISCHR(kind) or stat.S_ISBLK(kind):  # /dev/zero has no end
             raise UnreadableTraceError(f"{name} is a device; a trace is a file, or a pipe.")
-        return Path(name).read_bytes()
+        with Path(name).open("rb") as file:
+            return _drained(name, file)
     except FileNotFoundError:
         raise UnreadableTraceError(f"{name} does not exist.") from None
     except IsADirectoryError:
