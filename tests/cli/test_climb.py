@@ -192,3 +192,21 @@ def test_climbed_on_this_machine(capsys: pytest.CaptureFixture[str]) -> None:
         assert found["diffs"][0]["stand_in"] is True
     assert run(["read", told["eager"]["trace"]]) == 0
     assert "stand in for kernels" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("written", "keys"),
+    [
+        ("kernels=5, gemm=3,", ["kernels", "gemm"]),
+        ("order=[gemm, gemm, ..., gemm], kernels=5", ["order", "kernels"]),
+        ('order = [ gemm, "a], b" ] , kernels=5', ["order", "kernels"]),
+        ('kernel:"f<4, float>" == 0, gemm=3', ["kernel:f<4, float>", "gemm"]),
+        ("kernel:nvjet[_a]*=3,gemm=3", ["kernel:nvjet[_a]*", "gemm"]),
+    ],
+)
+def test_a_guess_is_parted_at_commas_that_are_in_no_list_and_no_quotes(
+    written: str, keys: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    climb("mlp", "--recorded", "h200", "--variants", "eager", "--json", "--guess", written)
+    (guess,) = json.loads(capsys.readouterr().out)["guess"]["scenes"]
+    assert list(dict.fromkeys(check["key"] for check in guess["checks"])) == keys

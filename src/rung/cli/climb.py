@@ -191,7 +191,17 @@ def _written(text: str | None) -> Guess | None:
         return None
     from rung.insight.guess import guess
 
-    return guess(*(part for part in text.split(",") if part.strip()))
+    return guess(*_listed(text))
+
+
+def _listed(text: str) -> list[str]:
+    """The parts between commas, but for those in brackets, as of an order, and in quotes."""
+    import re
+
+    from rung.insight.guessing.wants import QUOTED
+
+    parts = re.findall(rf"(?:\[(?:{QUOTED}|[^\]\"'])*\]|{QUOTED}|[^,])+", text)
+    return [part for part in parts if part.strip()]
 
 
 def _ask() -> Guess | None:
