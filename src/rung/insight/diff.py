@@ -6,7 +6,7 @@ import html
 from dataclasses import dataclass
 
 from rung.insight.compare import Comparison, compare
-from rung.insight.forward import Forward, forward, is_drawn
+from rung.insight.forward import Forward, forward, is_drawn, is_emulated
 from rung.insight.narrate import changed, unchanged
 from rung.trace import Trace
 
@@ -44,7 +44,7 @@ def diff(a: Trace, b: Trace, region: str | None = None) -> Diff:
 def describe(a: Forward, b: Forward) -> Diff:
     """Compare two forwards and say what there is to say."""
     found = compare(a, b)
-    times = not any(is_drawn(f.example.trace) for f in (a, b))
+    times = not any(is_drawn(f.example.trace) or is_emulated(f.example.trace) for f in (a, b))
     return Diff(
         found.a,
         found.b,

@@ -287,3 +287,8 @@ def _pre_ops(alike: list[Region]) -> dict[str, int]:
 def is_drawn(trace: Trace) -> bool:
     """Whether a trace says of itself that it was drawn from published numbers."""
     return bool(trace.header.made.get("drawn"))
+
+
+def is_emulated(trace: Trace) -> bool:
+    """Whether its kernels ran in Triton's interpreter, whose times are no device's."""
+    return bool(trace.header.made.get("emulated"))

@@ -46,6 +46,6 @@ HEADER = frozenset({
 RUNG = frozenset({
     "schema_version", "rung", "name", "variant", "region", "device", "device_name", "driver", "cuda", "torch",
     "triton", "python", "threads", "seed", "train", "schedule", "input_shapes", "input_dtypes", "dtypes",
-    "parameters", "against_eager", "weights", "drawn", "assumed",
+    "parameters", "against_eager", "weights", "drawn", "emulated", "assumed",
 })  # fmt: skip
 """Of what a recording of Rung's says of itself: not the command, the time, notes."""
