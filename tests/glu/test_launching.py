@@ -72,7 +72,7 @@ def older(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("older")
 def test_one_launcher_for_each_signature() -> None:
     compiled = Compiled()
-    enter(compiled, 5, (BF16, BF16))(9, (100, 200, 3))
+    enter(compiled, 5, (BF16, BF16), (3,))(9, 100, 200)
     assert compiled.calls == [
         (5, 1, 1, 9, 7, False, True, None, None, (4, 1, 0), None, None, None, 100, 200, 3)
     ]
@@ -81,7 +81,7 @@ def test_one_launcher_for_each_signature() -> None:
 def test_one_launcher_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(driver, "_BASE_ARGS_FORMAT", raising=False)
     compiled = Compiled(arg_annotations="annotations", kernel_signature=b"signature")
-    enter(compiled, 5, (BF16, BF16))(9, (100, 200, 3))
+    enter(compiled, 5, (BF16, BF16), (3,))(9, 100, 200)
     expected = (
         5,
         1,
@@ -108,14 +108,14 @@ def test_one_launcher_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("older")
 def test_what_needs_more_goes_by_tritons_own_route(about: dict[str, Any]) -> None:
     compiled = Compiled(**about)
-    enter(compiled, 5, (BF16,))(9, (100, 3))
+    enter(compiled, 5, (BF16,), (3,))(9, 100)
     assert compiled.calls == [("slowly", (5, 1, 1), 9, 100, 3)]
 
 
 def test_an_unknown_launcher_goes_by_tritons_own_route(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(driver, "_BASE_ARGS_FORMAT", "iii", raising=False)
     compiled = Compiled(maps=1)
-    enter(compiled, 5, (SEEN, BF16))(9, (160, 200, 3))
+    enter(compiled, 5, (SEEN, BF16), (3,))(9, 160, 200)
     ((kind, grid, stream, described, *rest),) = compiled.calls
     assert (kind, grid, stream, rest) == ("slowly", (5, 1, 1), 9, [200, 3])
     assert described.base.data_ptr() == 160
@@ -133,16 +133,16 @@ def test_maps_are_encoded_once_an_address(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(driver, "make_tensordesc_arg", encode)
     monkeypatch.setattr(entry, "KEPT", 2)
     compiled = Compiled(maps=2)
-    go = enter(compiled, 5, (SEEN, BF16, SEEN))
+    go = enter(compiled, 5, (SEEN, BF16, SEEN), (3,))
     for first, last in [(160, 320), (160, 320), (480, 320)]:
-        go(9, (first, 7, last, 3))
+        go(9, first, 7, last)
     assert encoded == [160, 320, 480]
     arguments = [call[13:] for call in compiled.calls]
     sizes = (32, 64, 64, 1)
     assert arguments[0] == arguments[1] == ("map 0 of 160", *sizes, 7, "map 1 of 320", *sizes, 3)
     assert arguments[2] == ("map 0 of 480", *sizes, 7, "map 1 of 320", *sizes, 3)
-    go(9, (640, 7, 320, 3))  # the third address of the first map: two are kept, so they are forgotten
-    go(9, (480, 7, 320, 3))
+    go(9, 640, 7, 320)  # the third address of the first map: two are kept, so they are forgotten
+    go(9, 480, 7, 320)
     assert encoded == [160, 320, 480, 640, 480]
 
 

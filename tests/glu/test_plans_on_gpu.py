@@ -49,6 +49,33 @@ def test_weights_may_change_between_calls(rows: int) -> None:
 
 
 @pytest.mark.parametrize("rows", ROWS)
+def test_a_call_seen_before_is_made_in_other_ways(rows: int) -> None:
+    """Each way twice and in turn: by autocast, with gradients, without, in inference mode."""
+    tensors = draw(rows)
+    tensors[1].requires_grad_()
+
+    def of_gate(y: Any, gate: Any) -> Any:
+        return torch.autograd.grad(y.sum(), gate)[0]
+
+    doubled, y = in_double(tensors), eager("silu", *tensors)
+    exact = eager("silu", *doubled)
+    exact_grad, grad = of_gate(exact, doubled[1]), of_gate(y, tensors[1])
+    budget, grad_budget = error(y, exact), 2 * error(grad, exact_grad)
+    for _ in range(3):
+        with torch.no_grad():
+            y = mlp("silu", *tensors)
+        assert not y.requires_grad
+        trained = mlp("silu", *tensors)
+        assert error(of_gate(trained, tensors[1]), exact_grad) <= grad_budget
+        with torch.autocast("cuda", torch.float16):
+            assert mlp("silu", *tensors).dtype == torch.float16
+        with torch.inference_mode():
+            assert mlp("silu", *tensors).is_inference()
+        batched = torch.func.vmap(lambda x: mlp("silu", x, *tensors[1:]))(tensors[0])
+        assert all(error(result, exact) <= budget for result in (y, trained, batched))
+
+
+@pytest.mark.parametrize("rows", ROWS)
 @torch.no_grad()
 def test_what_was_written_right_before_is_read(rows: int) -> None:
     """No kernel starts so early that it reads a weight, x or h as they were, and none writes what is still
@@ -143,7 +170,7 @@ def test_another_device_than_the_current_one() -> None:
     for rows in ROWS:
         tensors = draw(rows)
         elsewhere = [t.to("cuda:1") for t in tensors]
-        for _ in range(2):
+        for _ in range(3):  # planned, found by its key, seen before
             y = mlp("silu", *elsewhere)
             assert y.device == torch.device("cuda:1")
             assert torch.equal(y.to("cuda:0"), mlp("silu", *tensors))
@@ -157,7 +184,7 @@ def test_tritons_own_route_gives_the_same_bits(monkeypatch: pytest.MonkeyPatch) 
     sets = [draw(rows) for rows in ROWS]
     expected = [(mlp("silu", *tensors), glu(tensors[1], tensors[2])) for tensors in sets]
     plans.forget()
-    monkeypatch.setattr(entry, "_inner", lambda compiled, blocks: None)
+    monkeypatch.setattr(entry, "_inner", lambda compiled, blocks, tail: None)
     for tensors, (y, h) in zip(sets, expected, strict=True):
         assert torch.equal(mlp("silu", *tensors), y)
         assert torch.equal(glu(tensors[1], tensors[2]), h)

@@ -18,6 +18,7 @@ from torch.nn import functional
 from rung.glu import forward, plans, pointwise, reference, training
 from rung.glu import gate_up as launching
 from rung.glu.modes import through_dispatcher, traced, transformed
+from rung.glu.operands import Run, Tensors
 from rung.glu.views import fold
 
 Gradients = tuple[Tensor | None, ...]
@@ -222,10 +223,13 @@ def mlp(tensors: tuple[Any, ...], activation: str, rounding: str, keep: bool) ->
     return EagerMLP.apply(plan, *arguments)
 
 
-def planned_mlp(tensors: tuple[Any, ...], activation: str, rounding: str, keep: bool) -> Tensor | None:
-    """The same for plain tensors of which one like them has been here before, else None."""
+def planned_mlp(tensors: Tensors, activation: str, rounding: str, recompute: bool) -> Run | None:
+    """How the same runs for plain tensors of which one like them has been here before, else None."""
+    keep = not recompute
     plan = plans.find(_where(tensors, activation, rounding, keep))
-    return None if plan is None else EagerMLP.apply(plan, *tensors, activation, rounding, keep)
+    if plan is None:
+        return None
+    return lambda tensors: EagerMLP.apply(plan, *tensors, activation, rounding, keep)
 
 
 def _where(tensors: tuple[Any, ...], activation: str, rounding: str, keep: bool) -> Hashable:

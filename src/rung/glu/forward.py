@@ -3,35 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any, NamedTuple, cast
 
 import torch
 from torch.nn import functional
 
-from rung.glu import few, few_rules, gate_up, one_row, plans, reference
+from rung.glu import few, few_rules, one_row, plans, reference
+from rung.glu import gate_up as many
 from rung.glu.devices import why_no_kernel
+from rung.glu.operands import Run, Tensors
 
 
-class Plan(NamedTuple):
-    """For many rows: Rung's gate-up kernel, then the library's GEMM."""
+def plan(tensors: Tensors, activation: str, rounding: str) -> Run:
+    """How a call like this one runs. No dimension is zero."""
+    x, gate_weight, up_weight, _, gate_bias, up_bias, _ = tensors
+    rows = x.numel() // x.shape[-1]
+    if rows == 1:
+        return one_row.plan(tensors, activation, rounding)
+    if rows <= few_rules.FEW_ROWS:
+        return few.plan(tensors, activation, rounding)
+    gate_up = many.plan(x, gate_weight, up_weight, gate_bias, up_bias, activation, rounding, False).run
 
-    gate_up: gate_up.Plan
-
-    def run(
-        self,
-        x: torch.Tensor,
-        gate_weight: torch.Tensor,
-        up_weight: torch.Tensor,
-        down_weight: torch.Tensor,
-        gate_bias: torch.Tensor | None,
-        up_bias: torch.Tensor | None,
-        down_bias: torch.Tensor | None,
-    ) -> torch.Tensor:
-        hidden, _, _ = self.gate_up.run(x, gate_weight, up_weight, gate_bias, up_bias)
+    def run(tensors: Tensors) -> torch.Tensor:
+        x, gate_weight, up_weight, down_weight, gate_bias, up_bias, down_bias = tensors
+        hidden, _, _ = gate_up(x, gate_weight, up_weight, gate_bias, up_bias)
         return functional.linear(hidden, down_weight, down_bias)
 
+    return run
 
-def key(tensors: tuple[Any, ...], activation: str, rounding: str) -> Hashable:
+
+def key(tensors: Tensors, activation: str, rounding: str) -> Hashable:
     """Where the plan is kept for x, three weights, three biases or None."""
     x, gate_weight, up_weight, down_weight, gate_bias, up_bias, down_bias = tensors
     return plans.key(
@@ -58,14 +58,5 @@ def glu_mlp(
     if why_no_kernel(x.device, x.dtype) or not (x.numel() and gate_weight.numel() and down_weight.numel()):
         return reference.glu_mlp(*tensors, activation, rounding)
     where = key(tensors, activation, rounding)
-    plan = plans.find(where)
-    if plan is None:
-        rows = x.numel() // x.shape[-1]
-        if rows == 1:
-            plan = one_row.plan(*tensors, activation, rounding)
-        elif rows <= few_rules.FEW_ROWS:
-            plan = few.plan(*tensors, activation, rounding)
-        else:
-            plan = Plan(gate_up.plan(*tensors[:3], gate_bias, up_bias, activation, rounding, False))
-        plans.keep(where, plan)
-    return cast(torch.Tensor, plan.run(*tensors))
+    run: Run = plans.find(where) or plans.keep(where, plan(tensors, activation, rounding))
+    return run(tensors)

@@ -8,11 +8,12 @@ from typing import Any, cast
 import torch
 from torch.utils.checkpoint import checkpoint
 
-from rung.glu import autograd, forward, ops, plans, pointwise, reference
+from rung.glu import autograd, forward, ops, plans, pointwise, reference, seen
 from rung.glu.activations import Activation
 from rung.glu.checks import check_choice, check_glu, check_mlp
 from rung.glu.devices import why_no_kernel
 from rung.glu.modes import needs_grad, ordinary, plain, through_dispatcher, transformed
+from rung.glu.operands import Run, Tensors
 from rung.glu.reference import Rounding
 
 __all__ = ["glu", "glu_mlp", "ops"]
@@ -64,15 +65,11 @@ def glu_mlp(
     where three linears do. Raises TypeError (types, dtypes) or ValueError (shapes, devices, names), with
     what was expected.
     """
-    tensors: tuple[Any, ...] = (x, gate_weight, up_weight, down_weight, gate_bias, up_bias, down_bias)
-    if plain(tensors[:4], tensors[4:]):
-        if needs_grad(*tensors):
-            y = autograd.planned_mlp(tensors, activation, rounding, not recompute)
-        else:
-            plan = plans.find(forward.key(tensors, activation, rounding))
-            y = None if plan is None else plan.run(*tensors)
-        if y is not None:
-            return cast(torch.Tensor, y)
+    tensors: Any = (x, gate_weight, up_weight, down_weight, gate_bias, up_bias, down_bias)
+    options = (activation, rounding, recompute)
+    run = seen.find(tensors, options) or _planned(tensors, options)
+    if run is not None:
+        return run(tensors)
     check_choice(activation, rounding)
     cast_to = _autocast_dtype(x)
     if cast_to is not None:
@@ -83,6 +80,19 @@ def glu_mlp(
         with torch.autocast(x.device.type, enabled=False):
             return _mlp(tensors, activation, rounding, recompute)
     return _mlp(tensors, activation, rounding, recompute)
+
+
+def _planned(tensors: Tensors, options: tuple[str, str, bool]) -> Run | None:
+    """How an ordinary call runs that was planned before, or None."""
+    if not plain(tensors[:4], tensors[4:]):
+        return None
+    if needs_grad(*tensors):
+        run = autograd.planned_mlp(tensors, *options)
+    else:
+        run = plans.find(forward.key(tensors, *options[:2]))
+    if run is not None:
+        seen.remember(tensors, options, run)
+    return run
 
 
 def _mlp(tensors: tuple[Any, ...], activation: str, rounding: str, recompute: bool) -> torch.Tensor:

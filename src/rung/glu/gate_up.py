@@ -4,7 +4,7 @@ checked, autograd is not here."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
@@ -33,12 +33,14 @@ class Choice(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """A prepared kernel; what makes a tensor like h; whether gate and up are written too."""
+    """A prepared kernel; what makes a tensor like h; whether gate and up are written too, and whether x has
+    to be copied first."""
 
     launch: Launch
-    address: Callable[[torch.Tensor], object]
+    address: Callable[[torch.Tensor], Any]
     make: Make
     save: bool
+    copied: bool
 
     def run(
         self,
@@ -49,12 +51,11 @@ class Plan(NamedTuple):
         up_bias: torch.Tensor | None,
     ) -> Results:
         """(h, gate, up); the last two are h itself unless they are written."""
-        x, address = fold(x), self.address
-        hidden = self.make()
+        address, hidden = self.address, self.make()
         gate, up = (self.make(), self.make()) if self.save else (hidden, hidden)
         to = address(hidden)
         self.launch(
-            address(x), address(gate_weight), address(up_weight),
+            address(fold(x) if self.copied else x), address(gate_weight), address(up_weight),
             to if gate_bias is None else address(gate_bias), to if up_bias is None else address(up_bias),
             to, address(gate), address(up), to,
         )  # fmt: skip
@@ -100,7 +101,7 @@ def plan(
     kernel, tile, _ = choice or choose(operands, save)
     launch = _PREPARE[kernel](operands, tile, (activation, rounding == "eager", save))
     make = memory.prepare((*x.shape[:-1], gate_weight.shape[0]), x.dtype, x.device)
-    return Plan(launch, address, make, save)
+    return Plan(launch, address, make, save, operands.x.data_ptr() != x.data_ptr())
 
 
 def choose(operands: Operands, save: bool) -> Choice:

@@ -8,7 +8,7 @@ that nothing else wants to see the call.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
 
 import torch
 
@@ -18,19 +18,23 @@ Make = Callable[[], torch.Tensor]
 
 def prepare(shape: tuple[int, ...], dtype: torch.dtype, device: torch.device) -> Make:
     """How to make a tensor like this, again and again."""
+    quickly, make = on_current(shape, dtype, device), _by_torch(shape, dtype, device)
+    index, current_device = device.index, getattr(torch._C, "_cuda_getDevice", None)
+    if device.type != "cuda" or current_device is None:
+        return make
+    return lambda: quickly() if current_device() == index else make()
 
-    def make() -> torch.Tensor:
-        return torch.empty(shape, dtype=dtype, device=device)
 
+def on_current(shape: tuple[int, ...], dtype: torch.dtype, device: torch.device) -> Make:
+    """The same where `device` is known to be current."""
     quick = getattr(getattr(torch._C._dynamo, "guards", None), "_empty_strided_cuda", None)
     if device.type != "cuda" or quick is None:
-        return make
-    index, strides, current_device = device.index, _contiguous(shape), torch._C._cuda_getDevice
+        return _by_torch(shape, dtype, device)
+    return partial(quick, shape, _contiguous(shape), dtype)
 
-    def make_quickly() -> Any:
-        return quick(shape, strides, dtype) if current_device() == index else make()
 
-    return make_quickly
+def _by_torch(shape: tuple[int, ...], dtype: torch.dtype, device: torch.device) -> Make:
+    return lambda: torch.empty(shape, dtype=dtype, device=device)
 
 
 def _contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:

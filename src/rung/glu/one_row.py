@@ -2,72 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
-
 import torch
 
 from rung.glu import few_rules, memory
 from rung.glu.devices import chip, dependent_launch
-from rung.glu.memory import Make
-from rung.glu.operands import arrange, biases, steps
+from rung.glu.operands import Run, Tensors, arrange, biases, steps
 from rung.glu.views import device_index, vector_width
 
-if TYPE_CHECKING:
-    from rung.glu.kernels.launch import Launch
 
-
-class Plan(NamedTuple):
-    """Both kernels and both allocations prepared."""
-
-    gate_up: Launch
-    down: Launch
-    address: Callable[[torch.Tensor], Any]
-    hidden: Make
-    y: Make
-
-    def run(
-        self,
-        x: torch.Tensor,
-        gate_weight: torch.Tensor,
-        up_weight: torch.Tensor,
-        down_weight: torch.Tensor,
-        gate_bias: torch.Tensor | None,
-        up_bias: torch.Tensor | None,
-        down_bias: torch.Tensor | None,
-    ) -> torch.Tensor:
-        """y, in memory of its own."""
-        address = self.address
-        y, h = self.y(), self.hidden()
-        hidden, to = address(h), address(y)
-        self.gate_up(
-            address(x), address(gate_weight), address(up_weight),
-            to if gate_bias is None else address(gate_bias), to if up_bias is None else address(up_bias),
-            hidden,
-        )  # fmt: skip
-        self.down(hidden, address(down_weight), to if down_bias is None else address(down_bias), to)
-        return y
-
-
-def plan(
-    x: torch.Tensor,
-    gate_weight: torch.Tensor,
-    up_weight: torch.Tensor,
-    down_weight: torch.Tensor,
-    gate_bias: torch.Tensor | None,
-    up_bias: torch.Tensor | None,
-    down_bias: torch.Tensor | None,
-    activation: str,
-    rounding: str,
-    tiled_as: int | None = None,
-) -> Plan:
+def plan(tensors: Tensors, activation: str, rounding: str, tiled_as: int | None = None) -> Run:
     """How a call like this one, with one row, runs. No dimension is zero.
 
     `tiled_as` lets the rules choose strips for so many input and output features.
     """
-    from rung.glu.kernels.launch import Spec, address
+    from rung.glu.kernels.launch import Spec, address, current_device, stream_of
     from rung.glu.kernels.table import DOWN_ROW, GATE_UP_ROW
 
+    x, gate_weight, up_weight, down_weight, gate_bias, up_bias, down_bias = tensors
     operands = arrange(x, gate_weight, up_weight, gate_bias, up_bias)
     dtype, device, width = x.dtype, device_index(x), operands.width
     pdl = dependent_launch(chip(device))
@@ -84,7 +35,7 @@ def plan(
             *(hidden_features // width, in_features // width, operands.x.stride(1)),
             *(*steps(gate_weight, width), *steps(up_weight, width), biases(gate_bias, up_bias)),
         ),
-    )
+    ).on
     width = vector_width((down_weight, down_bias), hidden_features)
     strip = few_rules.down_strip(tiled_as or out_features, chip(device).multiprocessors)
     down = DOWN_ROW.prepare(
@@ -93,8 +44,23 @@ def plan(
         -(-out_features // strip.n),
         (dtype,) * 4,
         (out_features, hidden_features // width, *steps(down_weight, width), int(down_bias is not None)),
-    )
-    hidden = memory.prepare((hidden_features,), dtype, x.device)
-    return Plan(
-        gate_up, down, address, hidden, memory.prepare((*x.shape[:-1], out_features), dtype, x.device)
-    )
+    ).on
+    make_hidden = memory.on_current((hidden_features,), dtype, x.device)
+    make_y = memory.on_current((*x.shape[:-1], out_features), dtype, x.device)
+
+    def run(tensors: Tensors) -> torch.Tensor:
+        if current_device() != device:
+            with torch.cuda.device(device):
+                return run(tensors)
+        x, gate_weight, up_weight, down_weight, gate_bias, up_bias, down_bias = tensors
+        stream, y, h = stream_of(device), make_y(), make_hidden()
+        hidden, to = address(h), address(y)
+        gate_up(
+            stream, address(x), address(gate_weight), address(up_weight),
+            to if gate_bias is None else address(gate_bias), to if up_bias is None else address(up_bias),
+            hidden,
+        )  # fmt: skip
+        down(stream, hidden, address(down_weight), to if down_bias is None else address(down_bias), to)
+        return y
+
+    return run

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 import torch
 
 from rung.glu.devices import kind_of
 from rung.glu.rules import Tile
 from rung.glu.views import fold, vector_width
+
+Tensors: TypeAlias = tuple[
+    torch.Tensor,
+    torch.Tensor,
+    torch.Tensor,
+    torch.Tensor,
+    torch.Tensor | None,
+    torch.Tensor | None,
+    torch.Tensor | None,
+]
+"""Those of an MLP: x, the weights of gate, up and down, their biases or None."""
+Run = Callable[[Tensors], torch.Tensor]
+"""A plan of the whole MLP: gives y, in memory of its own."""
 
 
 class Operands(NamedTuple):

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from rung.glu import seen
 from rung.glu.devices import kind_of
 
 MOST = 4096
@@ -50,3 +51,4 @@ def keep(where: Hashable, plan: Any) -> Any:
 def forget() -> None:
     """After the rules have changed: a tile was tuned."""
     _PLANS.clear()
+    seen.forget()

@@ -11,12 +11,12 @@ from rung.glu.rules import Tile
 from rung.glu.views import device_index
 
 if TYPE_CHECKING:
-    from rung.glu.kernels.launch import Launch
+    from rung.glu.kernels.launch import Prepared
 
 
 def prepare(
     operands: Operands, tile: Tile, flags: tuple[str, bool, bool], counters: int = 0, pdl: bool = False
-) -> Launch:
+) -> Prepared:
     """Takes the addresses of x, both weights, both biases, hidden, gate, up, counters; leaves that many
     counters at zero. `flags`: activation, whether rounding is eager's, whether gate and up are written."""
     from rung.glu.kernels.launch import Spec

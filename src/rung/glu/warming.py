@@ -50,11 +50,11 @@ def _warm_size(
     glu_backward(pair, pair, pair, activation)
     for columns in (size, WIDE):
         x = torch.zeros(1, size, dtype=dtype, device=device)
-        one_row.plan(x, weights[0], weights[1], weights[2], None, None, None, activation, rounding, columns)
+        one_row.plan((x, *weights, None, None, None), activation, rounding, columns)
     for rows in (few_rules.SIXTEEN, few_rules.FEW_ROWS):
         x = torch.zeros(rows, size, dtype=dtype, device=device)
-        few.plan(x, weights[0], weights[1], weights[2], None, None, None, activation, rounding, WIDE)
-        few.plan(x, weights[0], weights[1], weights[2], None, None, None, activation, rounding)
+        few.plan((x, *weights, None, None, None), activation, rounding, WIDE)
+        few.plan((x, *weights, None, None, None), activation, rounding)
     x = torch.zeros(few_rules.FEW_ROWS + 1, size, dtype=dtype, device=device)
     for save in (False, True):
         for choice in _choices(arrange(x, weights[0], weights[1], None, None), save):

@@ -11,7 +11,7 @@ from errorbudget import eager, error, in_double, inputs
 from torch.utils.flop_counter import FlopCounterMode
 
 import rung.glu
-from rung.glu import GLUMLP, glu, plans
+from rung.glu import GLUMLP, forward, glu, plans
 from rung.glu.modes import ordinary
 
 ROWS = [1, 3, 70]
@@ -76,6 +76,27 @@ def test_moved_by_one_element() -> None:
         assert odd.data_ptr() % 16
         tensors[at] = odd
     assert right(tensors)
+
+
+@pytest.mark.parametrize("rows", [3, 70])
+def test_rows_that_no_single_stride_walks(rows: int) -> None:
+    """They are copied at each call; those of three dimensions that one walks are not."""
+    tensors = inputs((2, rows), 16, 24, torch.float32)
+    apart = torch.cat([tensors[0], tensors[0]], 1)[:, :rows]
+    for x in (tensors[0], apart, tensors[0], apart):
+        for _ in range(2):
+            assert right([x, *tensors[1:]])
+
+
+def test_a_call_seen_before_takes_neither_checks_nor_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    tensors = inputs((3,), 16, 24, torch.bfloat16)
+    expected = [mlp("silu", *tensors) for _ in range(2)][1]
+    monkeypatch.setattr(forward, "key", None)
+    assert torch.equal(mlp("silu", *tensors), expected)
+    tensors[1].mul_(2)
+    with pytest.raises(TypeError):
+        mlp("silu", *inputs((4,), 16, 24, torch.bfloat16))
+    assert not torch.equal(mlp("silu", *tensors), expected)
 
 
 @pytest.mark.parametrize("rows", ROWS)

@@ -28,8 +28,8 @@ class Map(NamedTuple):
 
 Operand: TypeAlias = "torch.dtype | Map"
 """What a kernel's pointer parameter is: a pointer to a dtype, or a `Map`."""
-Enter = Callable[[int, tuple[Any, ...]], object]
-"""Launches on a stream with these arguments: the operands (an int is an address), numbers, constants."""
+Enter = Callable[..., object]
+"""Launches: takes a stream of the binary's device, which is current, then the address of each operand."""
 
 KEPT = 64
 """Encoded maps kept for an operand; a model's activations come back to the same addresses."""
@@ -55,19 +55,23 @@ def descriptor(seen: Map, tensor: Any) -> Any:
     return GluonDescriptor(tensor, shape, strides, box, seen.layout)
 
 
-def enter(compiled: Any, blocks: int, operands: Sequence[Operand]) -> Enter:
-    """How to launch `blocks` programs of `compiled`. The current device is the binary's."""
-    inner = _inner(compiled, blocks)
-    if inner is None:
-        grid = compiled[(blocks, 1, 1)]
-        maps = {at: _described(o) for at, o in enumerate(operands) if isinstance(o, Map)}
-        return _mapped(lambda stream, arguments: grid(*arguments, stream=stream), maps)
-    about = iter(compiled.metadata.tensordesc_meta or ())
-    maps = {at: _encoded(o, next(about, None)) for at, o in enumerate(operands) if isinstance(o, Map)}
-    return _mapped(inner, maps)
+def enter(compiled: Any, blocks: int, operands: Sequence[Operand], tail: tuple[Any, ...]) -> Enter:
+    """How to launch `blocks` programs of `compiled`; after the operands come the numbers and constants of
+    `tail`. The current device is the binary's."""
+    inner = _inner(compiled, blocks, tail)
+    if inner is not None:
+        about = iter(compiled.metadata.tensordesc_meta or ())
+        return _mapped(
+            inner, [_encoded(o, next(about, None)) if isinstance(o, Map) else None for o in operands]
+        )
+    grid = compiled[(blocks, 1, 1)]
+    return _mapped(
+        lambda stream, *arguments: grid(*arguments, *tail, stream=stream),
+        [_described(o) if isinstance(o, Map) else None for o in operands],
+    )
 
 
-def _inner(compiled: Any, blocks: int) -> Enter | None:
+def _inner(compiled: Any, blocks: int, tail: tuple[Any, ...]) -> Enter | None:
     """The C launcher, taking encoded maps; None where this Triton's is not as expected."""
     run, function, about = compiled.run, compiled.function, compiled.packed_metadata
     scratch = [getattr(run, f"{kind}_scratch_size", 1) for kind in ("global", "profile")]
@@ -76,15 +80,15 @@ def _inner(compiled: Any, blocks: int) -> Enter | None:
     launch, pdl = _unwrapped(run.launch), run.launch_pdl
     if hasattr(run, "kernel_signature") and hasattr(run, "arg_annotations"):
         annotations, signature = run.arg_annotations, run.kernel_signature
-        return lambda stream, arguments: launch(
+        return lambda stream, *arguments: launch(
             blocks, 1, 1, stream, function, False, pdl, about,
-            None, None, None, None, None, annotations, signature, arguments,
+            None, None, None, None, None, annotations, signature, arguments + tail,
         )  # fmt: skip
     import triton.backends.nvidia.driver as backend
 
     if getattr(backend, "_BASE_ARGS_FORMAT", None) == "iiiKKppOOOOOO":
-        return lambda stream, arguments: launch(
-            blocks, 1, 1, stream, function, False, pdl, None, None, about, None, None, None, *arguments
+        return lambda stream, *arguments: launch(
+            blocks, 1, 1, stream, function, False, pdl, None, None, about, None, None, None, *arguments, *tail
         )
     return None
 
@@ -96,19 +100,19 @@ def _unwrapped(launch: Any) -> Any:
     return dict(zip(launch.__code__.co_freevars, launch.__closure__, strict=True))["launcher"].cell_contents
 
 
-def _mapped(inner: Enter, maps: dict[int, Callable[[int], Sequence[Any]]]) -> Enter:
-    """`inner`, its arguments at `maps` expanded from addresses first."""
-    if not maps:
+def _mapped(inner: Enter, maps: Sequence[Callable[[int], Sequence[Any]] | None]) -> Enter:
+    """`inner`, each operand that has a map expanded from its address first."""
+    if not any(maps):
         return inner
 
-    def expanded(stream: int, arguments: tuple[Any, ...]) -> object:
+    def expanded(stream: int, *addresses: int) -> object:
         flat: list[Any] = []
-        for at, argument in enumerate(arguments):
-            if at in maps:
-                flat += maps[at](argument)
+        for address, expand in zip(addresses, maps, strict=True):
+            if expand is None:
+                flat.append(address)
             else:
-                flat.append(argument)
-        return inner(stream, tuple(flat))
+                flat += expand(address)
+        return inner(stream, *flat)
 
     return expanded
 

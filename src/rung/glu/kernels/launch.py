@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import operator
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -18,14 +19,30 @@ import triton
 from triton import knobs
 
 from rung.glu.kernels.compiling import compile_for, loading, type_of
-from rung.glu.kernels.entry import Map, Operand, descriptor, enter
+from rung.glu.kernels.entry import Enter, Map, Operand, descriptor, enter
 
-__all__ = ["INTERPRETED", "Kernel", "Launch", "Map", "Operand", "Spec", "address", "beyond"]
+__all__ = ["INTERPRETED", "Kernel", "Launch", "Map", "Operand", "Prepared", "Spec", "address", "beyond"]
 
 INTERPRETED: bool = knobs.runtime.interpret
 
 Launch = Callable[..., None]
 """Runs a prepared kernel on the current stream; takes the `address` of each operand, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A `Launch`. `on` takes the stream before the addresses, and expects `device` to be current."""
+
+    device: int
+    on: Enter
+
+    def __call__(self, *addresses: Any) -> None:
+        device = self.device
+        if current_device() == device:
+            self.on(stream_of(device), *addresses)
+        else:
+            with torch.cuda.device(device):
+                self.on(stream_of(device), *addresses)
 
 
 class Spec(NamedTuple):
@@ -52,6 +69,13 @@ def _from_byte(tensor: torch.Tensor, byte: int) -> torch.Tensor:
     return tensor[byte:]
 
 
+def _zero(*_: int) -> int:
+    return 0
+
+
+current_device: Callable[[], int] = getattr(torch._C, "_cuda_getDevice", _zero)
+stream_of: Callable[[int], int] = getattr(torch._C, "_cuda_getCurrentRawStream", _zero)
+"""The current stream of a device."""
 address: Callable[[torch.Tensor], Any] = _itself if INTERPRETED else torch.Tensor.data_ptr
 """What a launch takes for a tensor: where it lies; under Triton's interpreter the tensor itself."""
 beyond: Callable[[Any, int], Any] = _from_byte if INTERPRETED else operator.add
@@ -83,7 +107,7 @@ class Kernel:
 
     def prepare(
         self, spec: Spec, device: int, blocks: int, operands: Sequence[Operand], numbers: Sequence[int]
-    ) -> Launch:
+    ) -> Prepared:
         """How to run `blocks` programs on CUDA device `device`, compiled now if this spec is new.
 
         `operands` says what each pointer parameter is (a dtype, or a `Map`: its box follows from the spec),
@@ -91,19 +115,9 @@ class Kernel:
         """
         tail = (*numbers, *spec.constants)
         if INTERPRETED:
-            return _interpreted(self.function[(blocks,)], operands, tail)
+            return Prepared(0, _interpreted(self.function[(blocks,)], operands, tail))
         with torch.cuda.device(device):
-            go = enter(self._binary(spec, device, operands), blocks, operands)
-        current_device, stream_of = torch._C._cuda_getDevice, torch._C._cuda_getCurrentRawStream
-
-        def launch(*addresses: int) -> None:
-            if current_device() == device:
-                go(stream_of(device), addresses + tail)
-            else:
-                with torch.cuda.device(device):
-                    go(stream_of(device), addresses + tail)
-
-        return launch
+            return Prepared(device, enter(self._binary(spec, device, operands), blocks, operands, tail))
 
     def binary(self, spec: Spec, types: Sequence[str], arch: int) -> Any:
         """Compiled for sm_<arch>; `types` are those of the pointers and maps, in order."""
@@ -121,11 +135,8 @@ class Kernel:
         return found
 
 
-def _interpreted(run: Callable[..., Any], operands: Sequence[Operand], tail: tuple[Any, ...]) -> Launch:
-    def launch(*tensors: torch.Tensor) -> None:
-        run(*map(_seen, operands, tensors), *tail)
-
-    return launch
+def _interpreted(run: Callable[..., Any], operands: Sequence[Operand], tail: tuple[Any, ...]) -> Enter:
+    return lambda _, *tensors: run(*map(_seen, operands, tensors), *tail)
 
 
 def _seen(operand: Operand, tensor: torch.Tensor) -> Any:
