@@ -125,6 +125,18 @@ def test_without_transformers_the_model_is_exit_4(
     assert 'pip install "rung[models]"' in said
 
 
+@pytest.mark.parametrize("more", [[], ["--sweep", "batch=1"], ["--shapes", "1x2"]])
+def test_without_torch_the_command_that_needs_none(
+    more: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert climb("mlp", *more) == 4
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert said.endswith('pip install "rung[torch]"; or see it without: rung climb mlp --recorded h200\n')
+    assert climb("mlp", *more, "--variants", "fast") == 2
+
+
 def test_commands_to_copy_are_quoted_and_never_broken(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

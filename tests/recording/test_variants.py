@@ -55,7 +55,8 @@ from rung.ladder.modules import GeGLUMLP
 from rung.recording import record
 torch.manual_seed(0)
 recording = record(GeGLUMLP(16, 32), torch.randn(4, 16), variant="rung", out=sys.argv[1])
-print(json.dumps({**recording.metadata["notes"], **recording.metadata["against_eager"]}))
+made = recording.metadata
+print(json.dumps({**made["notes"], **made["against_eager"], "emulated": made["emulated"]}))
 """
 
 
@@ -180,6 +181,7 @@ def test_rung_variant_copies_the_weights(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
     assert said["source"] == "rung.glu"
+    assert said["emulated"] is True
     assert said["relative_error"] < 1e-6
 
 

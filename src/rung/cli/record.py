@@ -82,7 +82,7 @@ def record(
 ) -> None:
     """Record work under torch.profiler, a trace for each variant."""
     from rung.recording import Settings
-    from rung.recording.machine import require_torch, resolve_device
+    from rung.recording.machine import interpreted, require_torch, resolve_device
     from rung.recording.targets import names_a_script
     from rung.recording.variants import check_names
     from rung.show.recorded import recorded_json, recorded_paths, traces_of
@@ -106,6 +106,11 @@ def record(
     require_torch()
     if device is not None:
         resolve_device(device)
+    if interpreted():
+        print(
+            "TRITON_INTERPRET=1: Triton kernels run in its interpreter, their times are emulated",
+            file=sys.stderr,
+        )
     # What the recorded code prints is no data of Rung's.
     with redirect_stdout(sys.stderr):
         if names_a_script(target):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from rung.errors import UsageError
+from rung.errors import MachineError, UsageError
 from rung.ladder.values import Parameters, Rung
 from rung.ladder.workloads import get_rung
 from rung.recording import Recording, Settings, Skipped, Work, record_work
@@ -44,7 +44,7 @@ def record_rung(
     if rung.first_calls:
         settings = replace(settings, cold=True, active=rung.first_calls)
     chosen = check_variants(rung, variants)
-    require_torch()
+    require_torch_for(rung)
     where = resolve_device(device) if device else default_device()
     if parameters:
         sets: tuple[Parameters, ...] = (rung.parameters(where.type, parameters),)
@@ -66,7 +66,7 @@ def record_opening(
 
     Raises what `record_rung` raises.
     """
-    require_torch()
+    require_torch_for(rung)
     where = resolve_device(device) if device else default_device()
     cold = replace(settings or Settings(), cold=True)
     first = rung.defaults(where.type)[0]
@@ -89,6 +89,18 @@ def make_rung(rung: Rung, parameters: Parameters, device: str, dtype: str, setti
     cold = settings.cold and not rung.first_calls
     folder = rung.folder(parameters) + (TRAIN if settings.train else "") + (COLD if cold else "")
     return Work(built.fn, args, {}, folder, region, about, turns)
+
+
+def require_torch_for(rung: Rung) -> None:
+    """Raises MachineError where there is no torch, with the command that shows the rung without."""
+    try:
+        require_torch()
+    except MachineError as error:
+        from rung.ladder.shipped import device_with  # which is made of this
+
+        there = device_with(rung)
+        instead = f"; or see it without: rung climb {rung.name} --recorded {there}" if there else ""
+        raise MachineError(f"{error}{instead}") from None
 
 
 def check_variants(rung: Rung, variants: Iterable[str] | None) -> list[str]:

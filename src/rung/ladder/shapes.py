@@ -11,12 +11,12 @@ from typing import Any
 
 from rung import units
 from rung.errors import UsageError
-from rung.ladder.climb import make_rung
+from rung.ladder.climb import make_rung, require_torch_for
 from rung.ladder.values import Parameters, Rung
 from rung.recording import Context, Settings, Skipped
 from rung.recording.calls import bind
 from rung.recording.compiling import compiled_during
-from rung.recording.machine import default_device, describe, require_torch, resolve_device
+from rung.recording.machine import default_device, describe, resolve_device
 from rung.recording.timing import first_call, time_calls
 from rung.recording.values import Work
 from rung.recording.variants import prepare
@@ -55,6 +55,8 @@ class Shapes:
     made: Mapping[str, Any]
     skipped: Mapping[str, str]
     visits: tuple[Visit, ...]
+    emulated: tuple[str, ...] = ()
+    """Variants that ran in Triton's interpreter."""
 
     @property
     def variants(self) -> tuple[str, ...]:
@@ -63,7 +65,11 @@ class Shapes:
     def only(self, variants: Iterable[str]) -> Shapes:
         """The visits of these variants."""
         chosen = tuple(variants)
-        return replace(self, visits=tuple(visit for visit in self.visits if visit.variant in chosen))
+        return replace(
+            self,
+            visits=tuple(visit for visit in self.visits if visit.variant in chosen),
+            emulated=tuple(name for name in self.emulated if name in chosen),
+        )
 
     def of(self, variant: str) -> tuple[Visit, ...]:
         """The visits of a variant."""
@@ -87,12 +93,13 @@ def visit_shapes(
     that is not there.
     """
     chosen = check_visitors(rung, variants)
-    require_torch()
+    require_torch_for(rung)
     where = resolve_device(device) if device else default_device()
     settings = Settings(train=train)
     works = _works(rung, shapes, parameters or {}, str(where), dtype, settings)
     skipped: dict[str, str] = {}
     visits: list[Visit] = []
+    emulated: list[str] = []
     with quiet(), caches_off(), _fresh_kernel_cache():
         _warm_libraries(works[0], where, settings)
         for name in chosen:
@@ -100,10 +107,13 @@ def visit_shapes(
             if isinstance(ready, Skipped):
                 skipped[name] = ready.reason
                 continue
+            emulated += [name] if ready.emulated else []
             calls = [bind(ready.fn, work, settings) for work in works]
             visits += [_visit(name, s, call, where) for s, call in zip(shapes, calls, strict=True)]
     sizes = {k: v for k, v in works[0].parameters.items() if k not in ("rung", "batch", "seq")}
-    return Shapes(rung.name, tuple(shapes), sizes, train, describe(where), skipped, tuple(visits))
+    return Shapes(
+        rung.name, tuple(shapes), sizes, train, describe(where), skipped, tuple(visits), tuple(emulated)
+    )
 
 
 def check_visitors(rung: Rung, variants: Iterable[str] | None) -> list[str]:

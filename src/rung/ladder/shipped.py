@@ -24,6 +24,12 @@ def collections() -> list[str]:
     return [*devices, ARTICLE]
 
 
+def device_with(rung: Rung) -> str | None:
+    """A device on which the rung was recorded, for machines that cannot; None where there is none."""
+    devices = (one for one in collections() if one != ARTICLE)
+    return next((one for one in devices if _shipped(rung, RECORDINGS / one)), None)
+
+
 def recorded(
     rung: Rung,
     collection: str,

@@ -11,7 +11,7 @@ from rung import units
 from rung.insight.bound import Bound, bound
 from rung.insight.diff import Diff, describe
 from rung.insight.findings import Case, explanations
-from rung.insight.forward import Forward, forward
+from rung.insight.forward import Forward, forward, is_emulated
 from rung.insight.roofline import Roofline
 from rung.insight.spread import Spread
 from rung.ladder.labels import labels
@@ -46,6 +46,10 @@ class Chapter:
     unpublished: frozenset[str] = frozenset()
     """In a drawn trace, the names whose width its source does not print."""
 
+    @property
+    def emulated(self) -> bool:
+        return is_emulated(self.forward.example.trace)
+
 
 @dataclass(frozen=True, slots=True)
 class Scene:
@@ -74,18 +78,22 @@ class Scene:
     @property
     def outcome(self) -> str | None:
         """Which variant won, on the GPU and by the clock; None where nothing was measured side by side."""
-        if self.drawn or len(self.chapters) < 2:
+        if self.drawn or len(self._timed) < 2:
             return None
         wall = self._fastest("by the clock", lambda f: f.wall_ns)
-        if not all(c.forward.gpu_busy_ns.median for c in self.chapters):
+        if not all(c.forward.gpu_busy_ns.median for c in self._timed):
             return f"{wall}."
         gpu = self._fastest("on the GPU", lambda f: f.gpu_busy_ns)
         return f"{gpu}; {wall}."
 
+    @property
+    def _timed(self) -> list[Chapter]:
+        return [chapter for chapter in self.chapters if not chapter.emulated]
+
     def _fastest(self, where: str, time: Callable[[Forward], Spread]) -> str:
         """Who has the least median, and whose steps are as short as that."""
-        times = {chapter.variant: time(chapter.forward) for chapter in self.chapters}
-        first, best = self.chapters[0].variant, min(times, key=lambda variant: times[variant].median)
+        times = {chapter.variant: time(chapter.forward) for chapter in self._timed}
+        first, best = self._timed[0].variant, min(times, key=lambda variant: times[variant].median)
         gain = units.change(times[first].median, times[best].median)
         against = f" ({gain} against {first})" if best != first else ""
         level = [one for one in times if one != best and times[one].meets(times[best])]

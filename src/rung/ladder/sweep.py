@@ -12,11 +12,11 @@ from rung.errors import MachineError, UsageError
 from rung.insight.bound import Limit, bound
 from rung.insight.forward import forward
 from rung.insight.spread import Spread, spread
-from rung.ladder.climb import check_variants, make_rung
+from rung.ladder.climb import check_variants, make_rung, require_torch_for
 from rung.ladder.values import Parameters, Rung
 from rung.recording import Context, Recording, Settings, Skipped, Work, record_work
 from rung.recording.calls import bind
-from rung.recording.machine import default_device, describe, require_torch, resolve_device
+from rung.recording.machine import default_device, describe, interpreted, resolve_device
 from rung.recording.timing import Timing, time_calls
 from rung.recording.variants import prepare
 from rung.recording.window import quiet
@@ -59,7 +59,7 @@ class Regime:
 @dataclass(frozen=True, slots=True)
 class Sweep:
     """`points` over `values` of one `parameter`, the others being `parameters`; where some variants' kernels
-    came from, what was left out and why."""
+    came from, what was left out and why; those `emulated` ran in Triton's interpreter."""
 
     rung: str
     parameter: str
@@ -72,6 +72,7 @@ class Sweep:
     skipped: Mapping[str, str]
     points: tuple[Point, ...]
     regimes: tuple[Regime, ...]
+    emulated: tuple[str, ...] = ()
 
     def at(self, value: int) -> tuple[Point, ...]:
         """The variants at one size, in their order."""
@@ -84,6 +85,7 @@ class Sweep:
             self,
             values=values,
             variants=variants,
+            emulated=tuple(name for name in self.emulated if name in variants),
             points=tuple(p for p in self.points if p.value in values and p.variant in variants),
             regimes=tuple(regime for regime in self.regimes if regime.value in values),
         )
@@ -107,7 +109,7 @@ def sweep(
     that is not there, or where no variant can run.
     """
     chosen = check_variants(rung, variants)
-    require_torch()
+    require_torch_for(rung)
     where = resolve_device(device) if device else default_device()
     base = {**(rung.rows if parameter == "batch" else {}), **(parameters or {})}
     sets = {value: rung.parameters(where.type, {**base, parameter: value}) for value in values}
@@ -134,6 +136,7 @@ def sweep(
         skipped=skipped,
         points=tuple(points),
         regimes=tuple(regimes),
+        emulated=tuple(sources) if interpreted() else (),
     )
 
 

@@ -40,8 +40,12 @@ ON_THE_GPU = Clock("on the GPU alone", lambda point: point.gpu)
 def answers(swept: Sweep) -> tuple[str, ...]:
     """Who is fastest where, how each compares with the first, and where the claim of twice as fast holds.
 
-    Two times differ if the better halves of their rounds do not meet (`Spread.meets`).
+    Two times differ if the better halves of their rounds do not meet (`Spread.meets`). What ran in Triton's
+    interpreter is no part of it.
     """
+    swept = swept.only(swept.values, [name for name in swept.variants if name not in swept.emulated])
+    if not swept.variants:
+        return ()
     timed = all(point.gpu is not None for point in swept.points)
     clocks = (BY_THE_CLOCK, ON_THE_GPU) if timed else (BY_THE_CLOCK,)
     first, *others = swept.variants

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rung.recording.machine import require_torch
+from rung.recording.machine import interpreted, require_torch
 from rung.recording.swapping import (
     NO_MLP,
     TOLERANCE,
@@ -32,7 +32,7 @@ def rung_mlp(fn: Callable[..., Any], context: Context) -> Ready | Skipped:
     module, made = swapped(fn, _in_place_of)
     if not made:
         return Skipped("rung", "rung.glu has no kernel for the activation of its MLPs")
-    return Ready(module, {"source": "rung.glu", "exchanged": dict(made)}, TOLERANCE)
+    return Ready(module, {"source": "rung.glu", "exchanged": dict(made)}, TOLERANCE, interpreted())
 
 
 def _in_place_of(old: Any) -> Any:

@@ -6,7 +6,6 @@ import http.client
 import importlib
 import importlib.metadata
 import inspect
-import os
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -14,7 +13,7 @@ from contextlib import contextmanager
 from types import FunctionType, MethodType, SimpleNamespace
 from typing import Any
 
-from rung.recording.machine import require_torch
+from rung.recording.machine import interpreted, require_torch
 from rung.recording.swapping import (
     NO_MLP,
     PROJECTIONS,
@@ -47,8 +46,8 @@ def liger(fn: Callable[..., Any], context: Context) -> Ready | Skipped:
     refused = _refuse(fn)
     if refused is not None:
         return Skipped("liger", refused)
-    interpreted = os.environ.get("TRITON_INTERPRET") == "1"
-    if context.device.type == "cpu" and not interpreted:
+    emulated = interpreted()
+    if context.device.type == "cpu" and not emulated:
         return Skipped("liger", "Liger's kernels are Triton kernels: they need a CUDA device")
     found = find_liger()
     if isinstance(found, Skipped):
@@ -58,9 +57,9 @@ def liger(fn: Callable[..., Any], context: Context) -> Ready | Skipped:
     made.update(_turn_with(part("liger_rotary_pos_emb"), module))
     if not made:
         return Skipped("liger", f"{source} has nothing for the parts of {type(fn).__name__}")
-    if interpreted and (problem := _trial(module, context)):
+    if emulated and (problem := _trial(module, context)):
         return Skipped("liger", f"Triton's interpreter cannot run {source}: {problem}")
-    return Ready(module, {"source": source, "exchanged": dict(made)}, TOLERANCE)
+    return Ready(module, {"source": source, "exchanged": dict(made)}, TOLERANCE, emulated)
 
 
 def _refuse(fn: Callable[..., Any]) -> str | None:

@@ -62,6 +62,11 @@ def _require_cuda(text: str, index: int) -> None:
         raise MachineError(f"device {text} was asked for, but {here}: record with --device cpu")
 
 
+def interpreted() -> bool:
+    """Whether Triton's kernels run in its interpreter (`TRITON_INTERPRET=1`), whose times are no device's."""
+    return os.environ.get("TRITON_INTERPRET") == "1"
+
+
 def synchronize(device: torch.device) -> None:
     """Waits until the device has finished all the work given to it; nothing to wait for on a CPU."""
     if device.type == "cuda":

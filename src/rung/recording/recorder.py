@@ -130,6 +130,7 @@ def _record_variant(work: Work, variant: str, settings: Settings) -> Recording |
             "notes": dict(ready.notes),
             "against_eager": agreement,
             "weights": weight_readers(profiler, work.fn),
+            **({"emulated": True} if ready.emulated else {}),
         },
     )
     path, table_path = write(profiler, device, settings, work.name, variant, metadata)

@@ -30,11 +30,13 @@ class Ready:
     """A variant that can run: `fn` takes the work's inputs; `notes` go into the trace's metadata.
 
     `tolerance` is the largest ‖result - eager‖ / ‖eager‖ at which it still counts as the same work.
+    `emulated`: its kernels run in Triton's interpreter.
     """
 
     fn: Callable[..., Any]
     notes: Mapping[str, Any] = field(default_factory=dict)
     tolerance: float | None = None
+    emulated: bool = False
 
 
 Variant = Callable[[Callable[..., Any], Context], Ready | Skipped]

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from rung.insight.diff import Diff
-from rung.insight.forward import Forward, is_drawn
+from rung.insight.forward import Forward, is_drawn, is_emulated
 from rung.insight.guess import Verdict
 from rung.ladder.story import Scene, Story
 from rung.trace import Kernel, Region, Trace
@@ -36,6 +36,7 @@ def trace_json(trace: Trace, regions: list[Region], kernels: list[Kernel]) -> di
             "stand_in": trace.stand_in,
             "incomplete": trace.incomplete,
             "drawn": is_drawn(trace),
+            **({"emulated": True} if is_emulated(trace) else {}),
         },
         "regions": [_region(region) for region in regions],
         "kernels": [_kernel(kernel) for kernel in kernels],
@@ -173,7 +174,8 @@ def _variants(scene: Scene) -> list[dict[str, Any]]:
             "skipped": None,
             **forward_json(chapter.forward),
             **common,
-            "limit": None if scene.drawn else chapter.bound.limit,
+            **({"emulated": True} if chapter.emulated else {}),
+            "limit": None if scene.drawn or chapter.emulated else chapter.bound.limit,
             "remarks": list(chapter.remarks),
         }
         for chapter in scene.chapters

@@ -18,7 +18,7 @@ from rung.ladder.values import Rung
 from rung.show import guess, kernels, layouts
 from rung.show.diff import point, side_by_side, verdict
 from rung.show.fitting import Phrases, Unbroken
-from rung.show.plain import plain
+from rung.show.plain import EMULATED, plain
 from rung.show.read import MANY, counts, summary
 
 DRAWN = "drawn from the article's published names and times, not recorded"
@@ -65,7 +65,8 @@ def _scene(scene: Scene, rung: Rung) -> Iterator[RenderableType]:
         yield plain(f"{source.variant} left out: {source.skipped}", "dim")
     if len(scene.chapters) > 1 and not scene.drawn:
         yield ""
-        yield side_by_side([c.variant for c in scene.chapters], [c.forward for c in scene.chapters])
+        labels = [f"{c.variant}{', emulated' if c.emulated else ''}" for c in scene.chapters]
+        yield side_by_side(labels, [c.forward for c in scene.chapters])
     if scene.outcome:
         yield Text(scene.outcome[0].upper() + scene.outcome[1:], style="bold")
     for diff, chapter in zip(scene.diffs, scene.chapters[1:], strict=True):
@@ -117,10 +118,12 @@ def _setting(scene: Scene) -> Phrases:
 def _chapter(chapter: Chapter) -> Iterator[RenderableType]:
     forward, doubtful = chapter.forward, chapter.unpublished
     told = [Text(counts(forward))] if doubtful else summary(forward).pieces
-    yield Phrases(Text(chapter.variant, style="bold magenta"), *told)
+    caution = Text(EMULATED if chapter.emulated else "", style="yellow")
+    yield Phrases(Text(chapter.variant, style="bold magenta"), *told, caution)
     points = chapter.roofline.points
     few = len(forward.rows) <= MANY
     listed = kernels.in_order(forward.rows, doubtful, chapter.weights, points)
     yield listed if few else kernels.gathered(forward.rows, points=points, weights=chapter.weights)
-    for sentence in (*(() if doubtful else (chapter.bound.sentence,)), *chapter.remarks):
+    untimed = doubtful or chapter.emulated
+    for sentence in (*(() if untimed else (chapter.bound.sentence,)), *chapter.remarks):
         yield point(sentence)

@@ -10,10 +10,10 @@ from rich.text import Text
 
 from rung import units
 from rung.insight.compare import Comparison
-from rung.insight.forward import Forward, is_drawn
+from rung.insight.forward import Forward, is_drawn, is_emulated
 from rung.show.fitting import Phrases, table
 from rung.show.fitting import point as point
-from rung.show.plain import plain
+from rung.show.plain import EMULATED, plain
 from rung.show.read import DRAWN
 from rung.trace import Trace
 
@@ -38,6 +38,8 @@ def _caution(trace: Trace) -> str:
     """What a reader of its numbers must know."""
     if is_drawn(trace):
         return DRAWN
+    if is_emulated(trace):
+        return EMULATED
     if trace.stand_in:
         return "no GPU work: ops stand in for kernels"
     return "damaged or incomplete" if trace.incomplete else ""

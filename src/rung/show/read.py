@@ -10,12 +10,12 @@ from rich.text import Text
 from rich.tree import Tree as RichTree
 
 from rung import names, units
-from rung.insight.forward import Forward, is_drawn
+from rung.insight.forward import Forward, is_drawn, is_emulated
 from rung.insight.roofline import Point
 from rung.insight.tree import Node, Tree
 from rung.show import kernels
 from rung.show.fitting import Phrases, point, table
-from rung.show.plain import plain
+from rung.show.plain import EMULATED, plain
 from rung.trace import Kernel, Trace
 
 DRAWN = "drawn from published names and times, not recorded"
@@ -58,7 +58,7 @@ def heading(trace: Trace) -> Phrases:
     return Phrases(
         plain(trace.path, "bold"),
         plain(where),
-        Text(DRAWN if is_drawn(trace) else "", style="yellow"),
+        Text(DRAWN if is_drawn(trace) else EMULATED if is_emulated(trace) else "", style="yellow"),
         Text(f"rank {trace.rank}" if trace.rank is not None else ""),
         Text(f"{units.duration(trace.span_ns)}, {units.count(trace.events, 'event')}"),
     )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rung.recording.values import Recording, Skipped
+from rung.show.plain import EMULATED
 
 SCHEMA_VERSION = 1
 
@@ -22,13 +23,14 @@ def traces_of(said: dict[str, Any]) -> str:
 
 def recorded_json(results: Sequence[Recording | Skipped]) -> dict[str, Any]:
     """`{"schema_version", "artifacts": [{"path", "kind", "variant", "name"}], "skipped": [...]}`."""
-    artifacts: list[dict[str, str]] = []
+    artifacts: list[dict[str, Any]] = []
     skipped: list[dict[str, str]] = []
     for result in results:
-        about = {"variant": result.variant, "name": result.name}
+        about: dict[str, Any] = {"variant": result.variant, "name": result.name}
         if isinstance(result, Skipped):
             skipped.append({**about, "reason": result.reason})
         else:
+            about |= {"emulated": True} if result.metadata.get("emulated") else {}
             artifacts.append({"path": str(result.path), "kind": "trace", **about})
             artifacts.append({"path": str(result.table_path), "kind": "table", **about})
     return {"schema_version": SCHEMA_VERSION, "artifacts": artifacts, "skipped": skipped}
@@ -42,4 +44,5 @@ def recorded_line(result: Recording | Skipped) -> str:
     if region is None:
         return "recorded the whole run"
     when = "cold" if schedule["cold"] else f"after {schedule['warmup']} warm-up calls"
-    return f"recorded {result.variant}: {schedule['active']} steps of {region}, {when}"
+    emulated = f"; {EMULATED}" if "emulated" in result.metadata else ""
+    return f"recorded {result.variant}: {schedule['active']} steps of {region}, {when}{emulated}"

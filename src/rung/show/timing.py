@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,7 @@ from rung.ladder.winners import answers as sweep_answers
 from rung.show.climb import title
 from rung.show.diff import point
 from rung.show.fitting import UNLIMITED, Phrases, table
-from rung.show.plain import plain
+from rung.show.plain import EMULATED, plain
 
 BAR = 32
 """Characters of the slowest variant's bar at a size."""
@@ -38,6 +38,7 @@ def sweep_page(swept: Sweep, rung: Rung) -> Iterator[RenderableType]:
     yield from _head(rung, swept.parameters, swept.made, swept.train, "medians of interleaved rounds")
     yield ""
     yield from (plain(sentence, "bold") for sentence in sweep_answers(swept))
+    yield from _caution(swept.emulated)
     yield ""
     yield _Times(swept)
     if swept.regimes:
@@ -52,6 +53,7 @@ def shapes_page(found: Shapes, rung: Rung) -> Iterator[RenderableType]:
     yield from _head(rung, found.parameters, found.made, found.train, "compilers' caches empty")
     yield ""
     yield from (plain(sentence, "bold") for sentence in shape_answers(found))
+    yield from _caution(found.emulated)
     yield ""
     made = table(
         "variant",
@@ -93,6 +95,11 @@ def _head(
         how,
     ]
     yield Phrases(*(plain(word, "dim") for word in words))
+
+
+def _caution(emulated: Sequence[str]) -> Iterator[RenderableType]:
+    if emulated:
+        yield plain(f"{units.listing(emulated)}: {EMULATED}", "yellow")
 
 
 def _left_out(skipped: Mapping[str, str]) -> Iterator[RenderableType]:

@@ -12,11 +12,12 @@ from markupsafe import Markup
 from rung import names, units
 from rung.insight.exhibit import Exhibit
 from rung.insight.findings import Finding
-from rung.insight.forward import Forward, is_drawn
+from rung.insight.forward import Forward, is_drawn, is_emulated
 from rung.insight.tree import Node, Tree
 from rung.show.drawing.bars import where_the_time_goes
 from rung.show.drawing.roofline import roofline
 from rung.show.kernels import rate, shapes, work
+from rung.show.plain import EMULATED
 from rung.trace import Kernel
 
 
@@ -133,6 +134,8 @@ def _counts(forward: Forward) -> str:
 def _cautions(one: Exhibit) -> Iterator[str]:
     if is_drawn(one.trace):
         yield "drawn from published names and times, not recorded"
+    if is_emulated(one.trace):
+        yield EMULATED
     if one.trace.incomplete:
         yield one.trace.incomplete
     for warning in one.trace.warnings:
