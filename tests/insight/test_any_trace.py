@@ -17,7 +17,7 @@ from rung.insight.forward import chosen, forward, instances
 from rung.insight.narrate import changed
 from rung.insight.tree import Node, tree
 from rung.show import as_json
-from rung.show.diff import headings, side_by_side, verdict
+from rung.show.diff import SideBySide, headings, verdict
 from rung.show.read import report
 from rung.trace import Trace
 from shown import shown
@@ -61,7 +61,7 @@ def test_any_two_are_compared(one: Trace, other: Trace) -> None:
     assert all(len(fusion.sources) > 1 for fusion in diff.fused)
     sentences = [*diff.changed, *diff.unchanged]
     assert len(sentences) == len(set(sentences))
-    for part in (*headings(diff), side_by_side(("A", "B"), (a, b)), verdict(diff.changed, diff.unchanged)):
+    for part in (*headings(diff), SideBySide(("A", "B"), (a, b)), verdict(diff.changed, diff.unchanged)):
         assert "\x1b" not in shown(part)
     json.loads(as_json.encode(as_json.diff_json(diff, "a", "b")))
 

@@ -9,7 +9,7 @@ from rung.insight.ceilings import Ceiling
 from rung.insight.forward import Forward
 from rung.insight.roofline import Point, roofline
 from rung.show import kernels
-from rung.show.fitting import Column, Columns
+from rung.show.fitting import Column, Columns, LeftOut
 from shown import shown
 
 GPU = Ceiling("Test GPU", 1e12, {"bf16": 100e12}, 100, "by hand")
@@ -86,5 +86,9 @@ def test_work_and_rate_are_in_the_unit_of_what_limits(
 def test_a_narrow_column_comes_back_where_a_wide_one_had_to_go(width: int, headings: str) -> None:
     """6, 32 and 12 columns; the narrow one is the first to go."""
     columns = Column("name", ["abcd"]), Column("wide", ["w" * 30]), Column("narrow", ["n" * 10])
-    table = Columns(columns, [None], ("narrow", "wide"))
+    left_out = LeftOut()
+    table = Columns(columns, [None], ("narrow", "wide"), left_out=left_out)
     assert shown(table, width=width).split("\n")[0].split() == headings.split()
+    gone = {"wide", "narrow"} - set(headings.split())
+    assert set(left_out.headings) == gone
+    assert ("columns left out at this width" in shown(left_out)) is bool(gone)

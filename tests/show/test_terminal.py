@@ -11,7 +11,7 @@ from recordings import h200
 from rung.insight.forward import forward
 from rung.insight.tree import tree
 from rung.show import kernels
-from rung.show.diff import headings, point, side_by_side, verdict
+from rung.show.diff import SideBySide, headings, point, verdict
 from rung.show.fitting import Phrases, Unbroken
 from rung.show.read import report, summary
 from rung.trace import Trace
@@ -43,11 +43,36 @@ class TestNarrow:
         assert row.split("  ", 2)[2].split() == [
             "GEMM", "256x128x64,", "4", "stages,", "TNT", "38.7", "GFLOP", "56.6", "µs", "683", "TFLOP/s",
         ]  # fmt: skip
-        assert not any("shapes" in line for line in lines)
+        (headings,) = (line for line in lines if line.startswith("#  "))
+        assert headings.split() == ["#", "op", "kernel", "work", "time", "rate"]
+        assert lines[-2:] == ["", "columns left out at this width: shapes"]
 
     def test_where_there_is_room_the_shapes_are_there(self) -> None:
         text = page(rung.read(h200("03_mlp_eager")), 120)
         assert "[8192, 768] x [768, 3072]" in text
+
+        assert "left out" not in text
+
+    @pytest.mark.parametrize("width", [60, 40, 20])
+    def test_however_narrow_a_number_is_whole(self, width: int) -> None:
+        """What does not fit is left out whole, and named."""
+        text = page(rung.read(h200("03_mlp_eager")), width)
+        assert any(line.startswith("1  ") and "56.6 µs" in line for line in text.splitlines())
+        said = " ".join(text.split()).rpartition("columns left out at this width: ")[2]
+        assert said.startswith("shapes")
+        assert ("rate" in said, "op" in said) == (width <= 40, width <= 20)
+
+    def test_variants_that_do_not_fit_beside_each_other_follow_below(self) -> None:
+        """A column is 16 wide with its gap, the names 18: at 60 two of three fit."""
+        found = forward(rung.read(h200("03_mlp_eager")))
+        wide = shown(SideBySide(("a", "b", "c"), (found,) * 3), 80).splitlines()
+        narrow = shown(SideBySide(("a", "b", "c"), (found,) * 3), 50).splitlines()
+        assert wide[0].split() == ["a", "b", "c"]
+        first, below = narrow[: narrow.index("")], narrow[narrow.index("") + 1 :]
+        assert (first[0].split(), below[0].split()) == (["a", "b"], ["c"])
+        rows = [line.split()[0] for line in wide[1:]]
+        assert [line.split()[0] for line in first[1:]] == [line.split()[0] for line in below[1:]] == rows
+        assert "…" not in "".join(narrow)
 
     def test_a_line_to_copy_is_one_line(self) -> None:
         assert shown(Unbroken("\nNext: rung read a\nb.json"), 40) == "\nNext: rung read a␊b.json"
@@ -118,7 +143,7 @@ class TestSaid:
 
         text = "\n".join(map(shown, headings(compare(found, found))))
         assert text.count("stand in for kernels") == 2
-        assert "GPU" not in shown(side_by_side(("A", "B"), (found, found)))
+        assert "GPU" not in shown(SideBySide(("A", "B"), (found, found)))
 
     def test_nothing_is_said_to_be_nothing(self) -> None:
         assert shown(verdict([], [])).splitlines() == [
@@ -132,4 +157,4 @@ class TestSaid:
 
     def test_times_stand_against_the_first(self) -> None:
         a, b = one(ran("k", "x", dur=4)), one(ran("k", "x", dur=6))
-        assert "4.00 µs  6.00 µs (+50 %)" in shown(side_by_side(("A", "B"), (a, b)))
+        assert "4.00 µs  6.00 µs (+50 %)" in shown(SideBySide(("A", "B"), (a, b)))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
 from rung.show.plain import printable_lines
+
+_BEFORE_A_BREAK = re.compile(r" +\n")
 
 
 class PlainConsole(Console):
@@ -27,7 +30,7 @@ def _trimmed(segments: Iterable[Segment]) -> Iterator[Segment]:
     """Without the blanks before a line's end, with which Rich fills columns."""
     blanks: list[Segment] = []
     for segment in segments:
-        text = segment.text.rstrip(" ")
+        text = _BEFORE_A_BREAK.sub("\n", segment.text).rstrip(" ")
         if segment.control or (text and text != "\n"):
             yield from blanks
             blanks = []
@@ -35,6 +38,6 @@ def _trimmed(segments: Iterable[Segment]) -> Iterator[Segment]:
             blanks = []
         if text:
             yield Segment(text, segment.style, segment.control)
-        if text != segment.text:
-            blanks.append(Segment(segment.text[len(text) :], segment.style))
+        if ended := len(segment.text) - len(segment.text.rstrip(" ")):
+            blanks.append(Segment(" " * ended, segment.style))
     yield from blanks

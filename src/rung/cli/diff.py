@@ -34,7 +34,7 @@ def diff(
     from rung.cli.output import print_json, stdout, working
     from rung.insight.diff import diff as compare
     from rung.show.as_json import diff_json
-    from rung.show.diff import headings, side_by_side, verdict
+    from rung.show.diff import SideBySide, headings, verdict
     from rung.show.gate import render
     from rung.stores import shown
 
@@ -50,7 +50,7 @@ def diff(
     console = stdout()
     console.print(*headings(found), sep="\n")
     console.print()
-    console.print(side_by_side(("A", "B"), (found.a, found.b)))
+    console.print(SideBySide(("A", "B"), (found.a, found.b)))
     console.print()
     console.print(verdict(found.changed, found.unchanged))
     if gated is not None:

@@ -16,8 +16,8 @@ from rung.insight.guess import Verdict
 from rung.ladder.story import Chapter, Scene, Story
 from rung.ladder.values import Rung
 from rung.show import guess, kernels, layouts
-from rung.show.diff import point, side_by_side, verdict
-from rung.show.fitting import Phrases, Unbroken
+from rung.show.diff import SideBySide, point, verdict
+from rung.show.fitting import LeftOut, Phrases, Unbroken
 from rung.show.plain import EMULATED, plain
 from rung.show.read import MANY, counts, summary
 
@@ -39,25 +39,27 @@ def title(rung: Rung) -> RenderableType:
 def pages(story: Story, verdicts: Sequence[Verdict]) -> Iterator[RenderableType]:
     """The story: scene by scene with the verdict on the guess, then the lesson and where to go next."""
     judged = iter(verdicts)
+    left_out = LeftOut()
     for scene in story.scenes:
         yield ""
         yield _setting(scene)
         if scene.chapters and verdicts:
             yield ""
             yield guess.render(next(judged))
-        yield from _scene(scene, story.rung)
+        yield from _scene(scene, story.rung, left_out)
     if story.layouts:
         yield ""
         yield from layouts.lines(story.layouts)
+    yield left_out
     yield ""
     yield Text(story.lesson, style="bold")
     yield from _next(story)
 
 
-def _scene(scene: Scene, rung: Rung) -> Iterator[RenderableType]:
+def _scene(scene: Scene, rung: Rung, left_out: LeftOut) -> Iterator[RenderableType]:
     for chapter in scene.chapters:
         yield ""
-        yield from _chapter(chapter)
+        yield from _chapter(chapter, left_out)
         if chapter.variant in rung.about:
             yield point(rung.about[chapter.variant])
     for source in scene.skipped:
@@ -66,7 +68,7 @@ def _scene(scene: Scene, rung: Rung) -> Iterator[RenderableType]:
     if len(scene.chapters) > 1 and not scene.drawn:
         yield ""
         labels = [f"{c.variant}{', emulated' if c.emulated else ''}" for c in scene.chapters]
-        yield side_by_side(labels, [c.forward for c in scene.chapters])
+        yield SideBySide(labels, [c.forward for c in scene.chapters])
     if scene.outcome:
         yield Text(scene.outcome[0].upper() + scene.outcome[1:], style="bold")
     for diff, chapter in zip(scene.diffs, scene.chapters[1:], strict=True):
@@ -115,15 +117,15 @@ def _setting(scene: Scene) -> Phrases:
     return Phrases(*(plain(word, "dim") for word in words))
 
 
-def _chapter(chapter: Chapter) -> Iterator[RenderableType]:
+def _chapter(chapter: Chapter, left_out: LeftOut) -> Iterator[RenderableType]:
     forward, doubtful = chapter.forward, chapter.unpublished
     told = [Text(counts(forward))] if doubtful else summary(forward).pieces
     caution = Text(EMULATED if chapter.emulated else "", style="yellow")
     yield Phrases(Text(chapter.variant, style="bold magenta"), *told, caution)
     points = chapter.roofline.points
     few = len(forward.rows) <= MANY
-    listed = kernels.in_order(forward.rows, doubtful, chapter.weights, points)
-    yield listed if few else kernels.gathered(forward.rows, points=points, weights=chapter.weights)
+    listed = kernels.in_order(forward.rows, doubtful, chapter.weights, points, left_out)
+    yield listed if few else kernels.gathered(forward.rows, 20, points, chapter.weights, left_out)
     untimed = doubtful or chapter.emulated
     for sentence in (*(() if untimed else (chapter.bound.sentence,)), *chapter.remarks):
         yield point(sentence)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
 from rung import units
 from rung.insight.compare import Comparison
 from rung.insight.forward import Forward, is_drawn, is_emulated
-from rung.show.fitting import Phrases, table
+from rung.show.fitting import UNLIMITED, Phrases, table
 from rung.show.fitting import point as point
 from rung.show.plain import EMULATED, plain
 from rung.show.read import DRAWN
@@ -45,19 +47,40 @@ def _caution(trace: Trace) -> str:
     return "damaged or incomplete" if trace.incomplete else ""
 
 
-def side_by_side(labels: Sequence[str], forwards: Sequence[Forward]) -> Table:
-    """Counts and times of several forwards, each time with its change against the first."""
-    made = table("", *labels, right=tuple(range(1, len(labels) + 1)))
-    for label, pick in _COUNTS:
-        values = [pick(forward) for forward in forwards]
-        if any(values):
-            made.add_row(label, *map(str, values))
-    on_gpu = any(forward.gpu_busy_ns.median for forward in forwards)
-    for label, pick in _TIMES if on_gpu else _TIMES[1:2]:
-        values = [pick(forward) for forward in forwards]
-        if any(values):
-            made.add_row(label, *(_against(values[0], value, i) for i, value in enumerate(values)))
-    return made
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """Counts and times of several forwards, each time with its change against the first. Where not all fit
+    beside each other the others follow below."""
+
+    labels: Sequence[str]
+    forwards: Sequence[Forward]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        wide = options.update(width=UNLIMITED)
+        most = len(self.forwards)
+        while most > 1 and Measurement.get(console, wide, self._table(0, most)).maximum > options.max_width:
+            most -= 1
+        for start in range(0, len(self.forwards), most):
+            yield from [""] if start else []
+            yield self._table(start, start + most)
+
+    def _table(self, start: int, end: int) -> Table:
+        shown = range(start, min(end, len(self.forwards)))
+        made = table("", *(self.labels[i] for i in shown), right=range(1, len(shown) + 1))
+        for label, *cells in self._rows():
+            made.add_row(label, *(cells[i] for i in shown))
+        return made
+
+    def _rows(self) -> Iterator[list[str]]:
+        on_gpu = any(forward.gpu_busy_ns.median for forward in self.forwards)
+        for label, pick in _COUNTS:
+            values = [pick(forward) for forward in self.forwards]
+            if any(values):
+                yield [label, *map(str, values)]
+        for label, pick in _TIMES if on_gpu else _TIMES[1:2]:
+            values = [pick(forward) for forward in self.forwards]
+            if any(values):
+                yield [label, *(_against(values[0], value, i) for i, value in enumerate(values))]
 
 
 _COUNTS: tuple[tuple[str, Callable[[Forward], int]], ...] = (

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 
-from rich.table import Table
-
 from rung import names, units
 from rung.insight.forward import WorkRow
 from rung.insight.roofline import Point, reached
 from rung.insight.spread import Spread
-from rung.show.fitting import Column, Columns, table
-from rung.show.plain import plain
+from rung.show.fitting import Column, Columns, LeftOut
 
 
 def in_order(
@@ -19,11 +16,13 @@ def in_order(
     doubtful: Container[str] = (),
     weights: Sequence[str] = (),
     points: Sequence[Point] = (),
+    left_out: LeftOut | None = None,
 ) -> Columns:
     """One line a kernel, numbered; copies and memsets stand between them without a number.
 
     The times of kernels whose name is `doubtful` carry a `~`. `weights` are those of each row, where known,
     and `points` their places on the roofline, for the share of the device's ceiling that each one reached.
+    `left_out` is told of columns that do not fit.
     """
     numbers = _numbers(rows)
     weights = weights or [""] * len(rows)
@@ -43,7 +42,11 @@ def in_order(
         Column(REACHED, _published(rows, doubtful, shares), right=True),
     )
     return Columns(
-        columns, [None if n else "dim" for n in numbers], (REACHED, "shapes", "spread", "launch", "weight")
+        columns,
+        [None if n else "dim" for n in numbers],
+        expendable=(REACHED, "shapes", "spread", "launch", "weight"),
+        last=("rate", "work", "op"),
+        left_out=left_out or LeftOut(),
     )
 
 
@@ -90,30 +93,47 @@ def _time(row: WorkRow, doubtful: Container[str]) -> str:
 
 
 def gathered(
-    rows: Sequence[WorkRow], limit: int = 20, points: Sequence[Point] = (), weights: Sequence[str] = ()
-) -> Table:
+    rows: Sequence[WorkRow],
+    limit: int = 20,
+    points: Sequence[Point] = (),
+    weights: Sequence[str] = (),
+    left_out: LeftOut | None = None,
+) -> Columns:
     """One line a kernel name, dearest first: how often it ran, its share of the GPU time, and of the device's
-    ceiling where `points` tell; the weights it works with, where known."""
+    ceiling where `points` tell; the weights it works with, where known. `left_out` as for `in_order`."""
     groups: dict[str, list[int]] = {}
     for i, row in enumerate(rows):
         groups.setdefault(row.name, []).append(i)
     total = sum(row.dur_ns.median for row in rows) or 1
     ranked = sorted(groups.values(), key=lambda group: -_spent(rows, group))
-    reached = any(_reached([point]) for point in points)
-    op = "op and weights" if any(weights) else "op"
-    headings = ("times", "kernel", "kind", op, "time in all", "share", *([REACHED] if reached else []))
-    made = table(*headings, right=(0, 4, 5, 6))
-    for group in ranked[:limit]:
-        first = rows[group[0]]
-        ops = f"{_ops([rows[i] for i in group])} {_some([weights[i] for i in group] if weights else [])}"
-        told = (names.short(first.decoded), first.kind, ops.strip())
-        more = [_reached([points[i] for i in group])] if reached else []
-        made.add_row(str(len(group)), *map(plain, told), *_time_and_share(rows, group, total), *more)
+    told = [_gathered(rows, group, total, points, weights) for group in ranked[:limit]]
     rest = [i for group in ranked[limit:] for i in group]
     if rest:
         others = f"{len(ranked) - limit} other names"
-        made.add_row(str(len(rest)), others, "", "", *_time_and_share(rows, rest, total))
-    return made
+        told.append((str(len(rest)), others, "", "", *_time_and_share(rows, rest, total), ""))
+    op = "op and weights" if any(weights) else "op"
+    headings = ("times", "kernel", "kind", op, "time in all", "share", REACHED)
+    columns = [
+        Column(heading, cells, right=i in (0, 4, 5, 6))
+        for i, (heading, cells) in enumerate(zip(headings, zip(*told, strict=True), strict=True))
+    ]
+    last = (REACHED, op, "share")
+    return Columns(columns, [None] * len(told), ("kind",), last, left_out or LeftOut())
+
+
+def _gathered(
+    rows: Sequence[WorkRow],
+    group: Sequence[int],
+    total: int,
+    points: Sequence[Point],
+    weights: Sequence[str],
+) -> tuple[str, ...]:
+    """The cells of kernels of one name."""
+    first = rows[group[0]]
+    ops = f"{_ops([rows[i] for i in group])} {_some([weights[i] for i in group] if weights else [])}"
+    reached = _reached([points[i] for i in group]) if points else ""
+    told = (str(len(group)), names.short(first.decoded), first.kind, ops.strip())
+    return (*told, *_time_and_share(rows, group, total), reached)
 
 
 def _some(weights: Sequence[str], limit: int = 4) -> str:

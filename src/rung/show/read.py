@@ -14,7 +14,7 @@ from rung.insight.forward import Forward, is_drawn, is_emulated
 from rung.insight.roofline import Point
 from rung.insight.tree import Node, Tree
 from rung.show import kernels
-from rung.show.fitting import Phrases, point, table
+from rung.show.fitting import LeftOut, Phrases, point, table
 from rung.show.plain import EMULATED, plain
 from rung.trace import Kernel, Trace
 
@@ -36,6 +36,7 @@ def report(
 
     `points` are the places of the first one's kernels on the roofline, `said` is what explains them.
     """
+    left_out = LeftOut()
     parts: list[RenderableType] = [heading(trace), *warnings(trace), ""]
     if len(forwards) > 1:
         parts += [regions(forwards), ""]
@@ -43,13 +44,14 @@ def report(
     parts += [summary(main), ""]
     many = len(main.rows) > MANY and not everything
     if main.rows:
-        listed = kernels.in_order(main.rows, points=points)
-        parts += [kernels.gathered(main.rows, points=points) if many else listed, ""]
+        listed = kernels.in_order(main.rows, points=points, left_out=left_out)
+        parts += [kernels.gathered(main.rows, points=points, left_out=left_out) if many else listed, ""]
     parts += [*map(point, said), *([""] if said else [])]
     if many:
         parts += [Text("gathered by name; --all lists every kernel and the chain tree", style="dim")]
     else:
         parts += [chain_tree(tree)]
+    parts += [left_out]
     return Group(*parts)
 
 

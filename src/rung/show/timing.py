@@ -21,7 +21,7 @@ from rung.ladder.winners import BY_THE_CLOCK, LEVEL, ON_THE_GPU, Clock, gain
 from rung.ladder.winners import answers as sweep_answers
 from rung.show.climb import title
 from rung.show.diff import point
-from rung.show.fitting import UNLIMITED, Phrases, table
+from rung.show.fitting import UNLIMITED, Column, Columns, LeftOut, Phrases, table
 from rung.show.plain import EMULATED, plain
 
 BAR = 32
@@ -30,6 +30,7 @@ BAR = 32
 FEW = 6
 """Characters below which a bar says nothing."""
 
+WHAT = "what was compiled"
 WORKS, WAITS = "█", "░"
 
 
@@ -55,19 +56,19 @@ def shapes_page(found: Shapes, rung: Rung) -> Iterator[RenderableType]:
     yield from (plain(sentence, "bold") for sentence in shape_answers(found))
     yield from _caution(found.emulated)
     yield ""
-    made = table(
-        "variant",
-        "batch x seq",
-        "first call",
-        "compiling",
-        "what was compiled",
-        "a later call",
-        right=(2, 3, 5),
-    )
-    for variant in found.variants:
-        for i, visit in enumerate(found.of(variant)):
-            made.add_row(plain("" if i else variant, "bold magenta"), *_visit(visit))
-    yield made
+    rows = [
+        ("" if i else variant, *_visit(visit))
+        for variant in found.variants
+        for i, visit in enumerate(found.of(variant))
+    ]
+    headings = ("variant", "batch x seq", "first call", "compiling", WHAT, "a later call")
+    columns = [
+        Column(heading, cells, right=heading not in ("variant", WHAT), style="" if i else "bold magenta")
+        for i, (heading, cells) in enumerate(zip(headings, zip(*rows, strict=True), strict=True))
+    ]
+    left_out = LeftOut()
+    yield Columns(columns, [None] * len(rows), ("compiling",), (WHAT, "a later call"), left_out)
+    yield left_out
     yield from _left_out(found.skipped)
 
 
@@ -186,7 +187,7 @@ def _bar(one: Point, slowest: int, longest: int) -> Text:
     return Text.assemble((WORKS * works, "cyan"), (WAITS * (length - works), "dim"))
 
 
-def _visit(visit: Visit) -> list[Text]:
+def _visit(visit: Visit) -> list[str]:
     what = []
     if visit.graphs:
         again = " again" if visit.recompiles == visit.graphs else f", {visit.recompiles} again"
@@ -195,4 +196,4 @@ def _visit(visit: Visit) -> list[Text]:
     compiling = units.duration(visit.compile_ns) if visit.compile_ns else ""
     batch, seq = visit.shape
     shown = (f"{batch} x {seq}", units.duration(visit.first_ns), compiling, ", ".join(what))
-    return [plain(text) for text in (*shown, units.duration(visit.steady_ns))]
+    return [*shown, units.duration(visit.steady_ns)]
