@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 
 from handmade import ADD, GELU, MUL, TILE_A, TILE_B, events, one, ran
 from rung import diff as diff_traces
 from rung.errors import UsageError
-from rung.insight.compare import compare
+from rung.insight.compare import RoundTrip, compare
 from rung.insight.narrate import changed, unchanged
 from tracelib import annotation, kernel, launch, read
 
@@ -71,6 +72,25 @@ class TestFusion:
             "the [64, 64] result of aten::gelu, 16.4 kB, is no longer written to memory and read back, "
             "3 times a forward",
         ]
+
+    @pytest.mark.parametrize(
+        ("small", "said"),
+        [
+            ([100], ["the [25] result of aten::mean, 100 B, is no longer written to memory and read back"]),
+            ([], []),
+            (
+                [100, 60, 60],
+                ["3 smaller results, 220 B in all, are no longer written to memory and read back either"],
+            ),
+        ],
+    )
+    def test_small_tensors_share_a_sentence(self, small: list[int], said: list[str]) -> None:
+        """Small is less than a twentieth of all: here of 10 kB, and one of them alone is named."""
+        shapes = {10_000: (2500,), 100: (25,), 60: (15,)}
+        trips = [RoundTrip(size, shapes[size], ("aten::mean", "aten::add")) for size in (10_000, *small)]
+        found = replace(compare(one(*GLU), one(*GLU)), round_trips_removed=tuple(trips))
+        gone = "is no longer written to memory and read back"
+        assert changed(found) == [f"the [2500] result of aten::mean, 10.0 kB, {gone}", *said]
 
 
 class TestNoFusion:

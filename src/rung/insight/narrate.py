@@ -10,6 +10,9 @@ from rung.insight.findings.rules import graph_break, graph_launch, recompile, ze
 from rung.insight.forward import WorkRow
 from rung.names.dtypes import dtype_of
 
+SMALL = 0.05
+"""Of the bytes that no longer go through memory, below which a tensor has no sentence of its own."""
+
 
 def changed(diff: Comparison, *, times: bool = True) -> list[str]:
     """What B does otherwise than A, most telling first. `times=False` leaves out how long it took: for drawn
@@ -97,12 +100,20 @@ def _often(n: int) -> str:
 
 
 def _round_trips(diff: Comparison) -> list[str]:
-    said = Counter(
-        f"the {list(t.shape)} result of {t.between[0]}, {units.size(t.tensor_bytes)}, "
-        "is no longer written to memory and read back"
-        for t in diff.round_trips_removed
-    )
-    return [f"{sentence}{_often(n)}" for sentence, n in said.items()]
+    """A sentence for each tensor, and one for all that are small beside the rest."""
+    alike: dict[str, list[int]] = {}
+    for t in diff.round_trips_removed:
+        what = f"the {list(t.shape)} result of {t.between[0]}, {units.size(t.tensor_bytes)}"
+        alike.setdefault(what, []).append(t.tensor_bytes)
+    least = SMALL * sum(map(sum, alike.values()))
+    small = {what: sizes for what, sizes in alike.items() if sum(sizes) < least}
+    folded = small if len(small) > 1 else {}
+    gone = "no longer written to memory and read back"
+    said = [f"{what}, is {gone}{_often(len(n))}" for what, n in alike.items() if what not in folded]
+    if folded:
+        sizes = [size for group in folded.values() for size in group]
+        said.append(f"{len(sizes)} smaller results, {units.size(sum(sizes))} in all, are {gone} either")
+    return said
 
 
 def _appeared(diff: Comparison, times: bool) -> list[str]:
