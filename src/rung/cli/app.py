@@ -25,6 +25,7 @@ from rung.show.plain import printable
 app = typer.Typer(
     name="rung",
     help="From nn.Linear to a fused MLP, one rung at a time: guess first, then look.",
+    epilog="Start with rung climb mlp --recorded h200: it needs no GPU and no torch.",
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # rich help would cost a third of the start-up time

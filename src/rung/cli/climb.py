@@ -31,7 +31,7 @@ def climb(
         ),
     ],
     dtype: Annotated[
-        str | None, typer.Option(help=f"Dtype of weights and inputs. (default: {DTYPE})")
+        str | None, typer.Option(help=f"Dtype of weights and inputs. [default: {DTYPE}]")
     ] = None,
     variants: Annotated[
         str | None, typer.Option(help="Some of eager,math,compiled,dynamic,liger,rung.")
@@ -53,7 +53,7 @@ def climb(
     ] = None,
     svg: Annotated[Path | None, typer.Option(help="With --sweep: draw it into this file.")] = None,
     device: Annotated[
-        str | None, typer.Option(help="cpu, cuda or cuda:N. (default: cuda if there is one)")
+        str | None, typer.Option(help="cpu, cuda or cuda:N. [default: cuda if there is one]")
     ] = None,
     recorded: Annotated[
         str | None,

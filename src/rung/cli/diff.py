@@ -17,13 +17,16 @@ def diff(
     expect: Annotated[
         list[str] | None,
         typer.Option(
-            "-e", "--expect", help='Gate: "kernels <= +0", "gpu_busy <= +5%", same:gemm. Repeatable.'
+            "-e",
+            "--expect",
+            metavar="<str>",
+            help='Gate: "kernels <= +0", "gpu_busy <= +5%", same:gemm. Repeatable.',
         ),
     ] = None,
     gate: Annotated[Path | None, typer.Option(help="A TOML file with such lines, by region.")] = None,
     github: Annotated[
         bool | None,
-        typer.Option("--github/--no-github", help="Annotate for GitHub. (default: under GITHUB_ACTIONS)"),
+        typer.Option("--github/--no-github", help="Annotate for GitHub. [default: under GITHUB_ACTIONS]"),
     ] = None,
     summary: Annotated[Path | None, typer.Option(help="Append the gate in Markdown to this file.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,

@@ -24,7 +24,7 @@ From = Annotated[
     typer.Option(
         "--from",
         help="With --on, the Rung that runs there: `this`, a wheel, or a URL or version that pip takes. "
-        "(default: this on hf-jobs, the one that is there on ssh)",
+        "[default: this on hf-jobs, the one that is there on ssh]",
     ),
 ]
 Yes = Annotated[bool, typer.Option("--yes", help="With --on, start what costs money without asking.")]

@@ -18,7 +18,12 @@ def guess(
     ] = None,
     expect: Annotated[
         list[str] | None,
-        typer.Option("-e", "--expect", help='kernels=5, "gemm >= 3", "op:aten::addmm>=1", ... Repeatable.'),
+        typer.Option(
+            "-e",
+            "--expect",
+            metavar="<str>",
+            help='kernels=5, "gemm >= 3", "op:aten::addmm>=1", ... Repeatable.',
+        ),
     ] = None,
     file: Annotated[Path | None, typer.Option(help="A *.guess.toml with a table for each region.")] = None,
     region: Annotated[str | None, typer.Option(help="Judge the regions this glob matches.")] = None,
@@ -44,7 +49,7 @@ def guess(
     ] = False,
     github: Annotated[
         bool | None,
-        typer.Option("--github/--no-github", help="Annotate for GitHub. (default: under GITHUB_ACTIONS)"),
+        typer.Option("--github/--no-github", help="Annotate for GitHub. [default: under GITHUB_ACTIONS]"),
     ] = None,
     summary: Annotated[Path | None, typer.Option(help="Append the verdict in Markdown to this file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the verdict as JSON.")] = False,

@@ -45,19 +45,20 @@ class RecordCommand(TyperCommand):
 def record(
     ctx: typer.Context,
     target: Annotated[str, typer.Argument(help=TARGET_HELP, show_default=False)],
-    variant: Annotated[list[str] | None, typer.Option(help="A variant to record; repeatable.")] = None,
-    variants: Annotated[
-        str | None, typer.Option(help="Variants with commas between them: eager,compiled.")
+    variant: Annotated[
+        list[str] | None,
+        typer.Option(metavar="<str>", help="One of eager,math,compiled,dynamic,liger,rung. Repeatable."),
     ] = None,
+    variants: Annotated[str | None, typer.Option(help="Several of them: eager,compiled.")] = None,
     device: Annotated[
-        str | None, typer.Option(help="cpu, cuda or cuda:N. (default: where the work lies)")
+        str | None, typer.Option(help="cpu, cuda or cuda:N. [default: where the work lies]")
     ] = None,
     out: Annotated[Path, typer.Option(help="The folder for <name>/<variant>.json.gz and .txt.")] = Path(
         "traces"
     ),
-    name: Annotated[str | None, typer.Option(help="The name of the work. (default: that of fn)")] = None,
+    name: Annotated[str | None, typer.Option(help="The name of the work. [default: that of fn]")] = None,
     region: Annotated[
-        str | None, typer.Option(help="The annotation around each call. (default: <name>_fwd)")
+        str | None, typer.Option(help="The annotation around each call. [default: <name>_fwd]")
     ] = None,
     warmup: Annotated[int, typer.Option(help="Calls before the profiler starts.")] = 3,
     wait: Annotated[int, typer.Option(help="Steps the profiler idles.")] = 1,

@@ -20,7 +20,7 @@ def share(
         str | None, typer.Option("--bucket", "-b", help="Send them to this Hugging Face bucket.")
     ] = None,
     namespace: Annotated[
-        str | None, typer.Option("--namespace", "-n", help="The bucket's owner. (default: you)")
+        str | None, typer.Option("--namespace", "-n", help="The bucket's owner. [default: you]")
     ] = None,
     to: Annotated[
         str | None, typer.Option(help="Send them to this address: s3://, gs://, az://, file:// or hf://.")
@@ -30,7 +30,8 @@ def share(
         bool, typer.Option("--scrub", help="Take out paths, host and user names, stacks and arguments first.")
     ] = False,
     hide: Annotated[
-        list[str] | None, typer.Option(help="With --scrub: take out this word too. Repeatable.")
+        list[str] | None,
+        typer.Option(metavar="<str>", help="With --scrub: take out this word too. Repeatable."),
     ] = None,
     delete: Annotated[
         bool, typer.Option("--delete", help="Delete traces and pages there that are not here.")

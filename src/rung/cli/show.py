@@ -15,7 +15,7 @@ def show(
     traces: Annotated[list[str], typer.Argument(help="One trace, or several variants of one thing.")],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Where to write the page. (default: beside the trace)"),
+        typer.Option("--output", "-o", help="Where to write the page. [default: beside the trace]"),
     ] = None,
     region: Annotated[
         str | None, typer.Option(help="Look at this region instead of the outermost one.")

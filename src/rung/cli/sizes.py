@@ -35,7 +35,7 @@ def with_sizes(verb: Callable[..., None]) -> Callable[..., None]:
     taken = inspect.signature(verb, eval_str=True)
     _, *own = taken.parameters.values()
     required = [p for p in own if p.default is p.empty]
-    parameters = [*required, *_options(), *(p for p in own if p not in required)]
+    parameters = [*required, *(p for p in own if p not in required), *_options()]
     # Typer reads a command's options off its signature.
     command.__signature__ = taken.replace(parameters=parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in parameters}

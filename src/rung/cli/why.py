@@ -16,8 +16,12 @@ def why(
         str | None, typer.Option(help="Look at this region instead of the outermost ones.")
     ] = None,
     step: Annotated[int | None, typer.Option(help="Look at this step only.")] = None,
-    only: Annotated[list[str] | None, typer.Option(help="Look for this finding only. Repeatable.")] = None,
-    ignore: Annotated[list[str] | None, typer.Option(help="Leave this finding out. Repeatable.")] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="<str>", help="Look for this finding only. Repeatable.")
+    ] = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option(metavar="<str>", help="Leave this finding out. Repeatable.")
+    ] = None,
     min_share: Annotated[
         str, typer.Option(help="Leave out what costs a smaller share of the time, such as 5%.")
     ] = "0%",
