@@ -88,6 +88,17 @@ def test_header(trace: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "  traceName: x" in lines
 
 
+def test_what_a_recording_says_of_itself_is_a_line_each(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(tmp_path / "t.json", *EVENTS, rung={"variant": "eager", "weights": {"w": [0] * 99}})
+    assert run(["read", str(path), "--header"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    at = lines.index("  rung")
+    assert lines[at + 1] == "    variant: eager"
+    assert lines[at + 2].startswith('    weights: {"w":[0,0') and lines[at + 2].endswith("...")
+
+
 def test_stacks_left_out_change_no_number(trace: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert answer(capsys, trace, "--no-stacks", "--no-cache") == answer(capsys, trace)
 

@@ -76,6 +76,8 @@ def test_standard_input_becomes_trace_html(tmp_path: Path, monkeypatch: pytest.M
         (["{trace}", "--region", "nowhere"], 2, "has no region 'nowhere'"),
         (["{trace}", "-o", "{folder}/none/page.html"], 2, "write it elsewhere"),
         (["{trace}", "--between", "5s..6s"], 2, "ends 30.0 \u00b5s after its first event, before 5.00 s."),
+        (["{trace}", "--perfetto", "-o", "x.html"], 2, "--perfetto writes no file: leave --output out"),
+        (["{trace}", "--online", "--png", "x.png"], 2, "leave --png out. (rung convert writes a copy.)"),
         (["-", "--perfetto"], 2, "save standard input to one first"),
         (["{trace}", "--between", "7"], 2, "--between takes a range of times"),
     ],

@@ -53,6 +53,7 @@ def show(
     if perfetto or online:
         from rung.cli.perfetto import open_perfetto
 
+        _refuse_with_perfetto(output=output, svg=svg, png=png)
         open_perfetto(traces, region, step, window, online=online, no_open=no_open, json=json)
         return
     laid_out = _laid_out(traces, region, step, window, no_cache=no_cache)
@@ -68,6 +69,14 @@ def show(
             stdout().print(Unbroken(str(path)), crop=False)
     if not (no_open or svg or png):
         open_page(next(iter(files)).resolve().as_uri())
+
+
+def _refuse_with_perfetto(**files: Path | None) -> None:
+    from rung.errors import UsageError
+
+    for name, path in files.items():
+        if path is not None:
+            raise UsageError(f"--perfetto writes no file: leave --{name} out. (rung convert writes a copy.)")
 
 
 def _page(laid_out: list[Exhibit], output: Path | None, first: str) -> dict[Path, str | bytes]:

@@ -30,7 +30,12 @@ def _lines(path: str, header: Header, whole: bool) -> Iterator[RenderableType]:
         size = units.size(memory) if isinstance(memory, int) else ""
         yield Phrases(plain(f"  device {device.get('id')}"), plain(str(device.get("name"))), Text(size))
     for key, value in header.metadata.items():
-        if key != "deviceProperties":
+        if key == "deviceProperties":
+            continue
+        if isinstance(value, dict):
+            yield plain(f"  {key}")
+            yield from (plain(f"    {name}: {_short(inner)}") for name, inner in value.items())
+        else:
             yield plain(f"  {key}: {_short(value)}")
     if not whole:
         yield Text("  members behind the events were not looked for: the file is deflated", style="dim")
