@@ -181,6 +181,18 @@ def test_a_guess(guess: str, code: int, last: str, capsys: pytest.CaptureFixture
     assert len(found["scenes"]) == 1
 
 
+def test_what_a_guess_missed_takes_one_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert climb("mlp", "--recorded", "h200", "--guess", "gemm=5,kernels=5") == 1
+    lines = capsys.readouterr().out.splitlines()
+    at = lines.index("mlp_fwd (3 instances)")
+    assert lines[at + 1].startswith("  gemm == 5      3, 3, 3   no    2 nvjet_") and len(lines[at + 1]) == 80
+    assert lines[at + 1].endswith("\u2026")
+    assert lines[at + 2 : at + 4] == ["  kernels == 5   5, 5, 5   yes", "The guess does not hold."]
+
+
 def test_a_guess_is_held_against_each_scene(capsys: pytest.CaptureFixture[str]) -> None:
     assert climb("matmul-add", "--recorded", "h200", "--guess", "memsets=0", "--json") == 1
     held = [scene["held"] for scene in json.loads(capsys.readouterr().out)["guess"]["scenes"]]

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from shutil import which
 
-from rich.console import RenderableType
+from rich.console import Group, RenderableType
 from rich.text import Text
 
 from rung.insight.guess import Verdict
@@ -45,7 +45,7 @@ def pages(story: Story, verdicts: Sequence[Verdict]) -> Iterator[RenderableType]
         yield _setting(scene)
         if scene.chapters and verdicts:
             yield ""
-            yield guess.render(next(judged))
+            yield _judged(next(judged))
         yield from _scene(scene, story.rung, left_out)
     if story.layouts:
         yield ""
@@ -75,6 +75,15 @@ def _scene(scene: Scene, rung: Rung, left_out: LeftOut) -> Iterator[RenderableTy
         yield ""
         yield Text(f"{scene.chapters[0].variant} -> {chapter.variant}", style="bold cyan")
         yield verdict(diff.changed, diff.unchanged)
+
+
+def _judged(verdict: Verdict) -> Group:
+    """What a guess missed is named up to the edge of the terminal: it is listed in full below."""
+    lines = guess.render(verdict).split("\n")
+    for line in lines:
+        if line.plain.startswith("  "):
+            line.no_wrap, line.overflow = True, "ellipsis"
+    return Group(*lines)
 
 
 def _next(story: Story) -> Iterator[RenderableType]:
