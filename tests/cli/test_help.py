@@ -43,3 +43,11 @@ def test_a_column_is_not_filled_with_blanks_at_the_end_of_a_line(tmp_path: Path)
     with path.open("w") as page:
         PlainConsole(file=page, width=60).print(made, Text("end  "))
     assert path.read_text().splitlines() == ["name  what", "a     a wide one", "b", "c  d   x", "end"]
+
+
+def test_nor_is_a_line_that_had_to_be_broken(tmp_path: Path) -> None:
+    path = tmp_path / "page.txt"
+    with path.open("w") as page:
+        PlainConsole(file=page, width=9).print("or 214 µs with it", Text("or 214 µs with it", style="bold"))
+    assert not [line for line in path.read_text().splitlines() if line != line.rstrip()]
+    assert path.read_text().split() == ["or", "214", "µs", "with", "it"] * 2

@@ -123,6 +123,16 @@ def test_json_lists_what_was_written_and_left_out(run: Run) -> None:
     assert "skipped liger: only a GLU MLP" in err
 
 
+def test_under_tritons_interpreter_it_says_so(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+    code, out, err = run("work.py:module", "--json")
+    assert code == 0
+    assert json.loads(out)["interpreted"] is True
+    assert err.startswith(
+        "TRITON_INTERPRET=1: Triton kernels run in its interpreter, their times are emulated\n"
+    )
+
+
 def test_options_stand_on_both_sides_of_a_factory(run: Run, tmp_path: Path) -> None:
     arguments = (
         "--name",

@@ -120,7 +120,8 @@ def record(
         else:
             results = _record_factory(target, names, settings, name, region, device, dtype)
     _refuse_nothing_recorded(results)
-    print(json_text.dumps(recorded_json(results), indent=1) if json else recorded_paths(results))
+    said = recorded_json(results) | ({"interpreted": True} if interpreted() else {})
+    print(json_text.dumps(said, indent=1) if json else recorded_paths(results))
 
 
 def _record_script(
