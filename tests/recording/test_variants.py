@@ -132,7 +132,9 @@ def test_cold_compiled_has_the_compilation_in_its_first_step(tmp_path: Path) -> 
     first, *rest = spans(trace, "mlp_fwd")
     assert any("compile_inner" in name for name in within(trace, first))
     assert len(rest) == 2
-    assert first["dur"] > 20 * max(region["dur"] for region in rest)
+    assert not any("compile_inner" in name for region in rest for name in within(trace, region))
+    # Of two later steps one may be disturbed: 52 ms were seen on a busy machine, where compiling took 950.
+    assert first["dur"] > 20 * min(region["dur"] for region in rest)
 
 
 def test_compiled_recordings_do_not_meet_each_other(tmp_path: Path) -> None:
