@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from functools import cache
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from rung import names
+from rung.insight.aligning import matched
 from rung.insight.ceilings import ceiling_of
 from rung.insight.forward import Forward, WorkRow
-from rung.insight.merging import handed_on, merged_into
-from rung.insight.opportunities import Prediction, as_one_kernel, setting
+from rung.insight.merging import taken_in
+from rung.insight.opportunities import Prediction, Setting, as_one_kernel, setting
+from rung.insight.opportunities.runs import kernels
 from rung.insight.roofline import roofline
+from rung.insight.sources import Passed
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +61,13 @@ def compare(a: Forward, b: Forward) -> Comparison:
     same, gone, new = names_a & names_b, names_a - names_b, names_b - names_a
     fusions: list[Fusion] = []
     trips: list[RoundTrip] = []
-    foretell = _foretelling(a)
+    before = cache(lambda: setting(roofline(a, ceiling_of(a.example.trace))))  # only for what needs it
+    seeds = _seeds(b)
     for runs, into in _replaced(a, b, gone, new):
-        merged = max((merged_into(into, b, run, a) for run in runs), key=len)
-        if len(merged) > 1:
-            saved = sum(row.dur_ns.median for row in merged) - into.dur_ns.median
-            fusions.append(Fusion(_sources(a, merged, into), into.name, saved, foretell(merged)))
-            trips.extend(_round_trips(a, b, merged, into))
+        taken = max((taken_in(b, into, a, run, lambda: before().tensors) for run in runs), key=len)
+        if len(taken) > 1:
+            fusions.append(_fusion(before(), taken, b.rows[into]))
+            trips.extend(_round_trips(before(), taken, b.rows[into], seeds))
     return Comparison(
         a,
         b,
@@ -108,72 +110,74 @@ def _without(known: Counter[str], rows: list[tuple[str, WorkRow]]) -> list[WorkR
     return left
 
 
-def _foretelling(a: Forward) -> Callable[[list[WorkRow]], Prediction]:
-    """What rows of A would save as one kernel. The setting is made once, and only for what needs it."""
-    at = cache(lambda: setting(roofline(a, ceiling_of(a.example.trace))))
-
-    def foretell(rows: list[WorkRow]) -> Prediction:
-        wanted = {id(row) for row in rows}
-        return as_one_kernel(at(), [i for i, row in enumerate(a.rows) if id(row) in wanted])
-
-    return foretell
-
-
 def _in_order(forward: Forward, wanted: Counter[str]) -> tuple[str, ...]:
     return tuple(row.name for row in rows_of(forward, wanted.elements()))
 
 
 def _replaced(
     a: Forward, b: Forward, gone: Counter[str], new: Counter[str]
-) -> list[tuple[list[list[WorkRow]], WorkRow]]:
-    """Runs of neighbouring gone kernels of A, with the one new kernel that stands in their place in B.
+) -> Iterator[tuple[list[list[int]], int]]:
+    """Runs of neighbouring gone kernels of A, with the one new kernel that stands in their place in B, as
+    rows.
 
     Copies and memsets are set aside: they are not what a kernel replaces.
     """
-    rows_a, rows_b = _from_the_first_difference(list(a.kernel_rows), list(b.kernel_rows))
-    matcher = SequenceMatcher(None, [r.name for r in rows_a], [r.name for r in rows_b], autojunk=False)
-    found = []
-    for tag, a0, a1, b0, b1 in matcher.get_opcodes():
-        right = [r for r in rows_b[b0:b1] if new[r.name]]
-        runs = [list(run) for is_gone, run in groupby(rows_a[a0:a1], lambda r: bool(gone[r.name])) if is_gone]
-        if tag == "replace" and len(right) == 1 and runs:
-            found.append((runs, right[0]))
-    return found
+    rows_a, rows_b = kernels(a), kernels(b)
+    pairs = matched([a.rows[i].name for i in rows_a], [b.rows[i].name for i in rows_b])
+    for (a0, b0), (a1, b1) in pairwise([(-1, -1), *pairs, (len(rows_a), len(rows_b))]):
+        left, right = rows_a[a0 + 1 : a1], [i for i in rows_b[b0 + 1 : b1] if new[b.rows[i].name]]
+        runs = [list(run) for is_gone, run in groupby(left, lambda i: bool(gone[a.rows[i].name])) if is_gone]
+        if len(right) == 1 and runs:
+            yield runs, right[0]
 
 
-def _from_the_first_difference(a: list[WorkRow], b: list[WorkRow]) -> tuple[list[WorkRow], list[WorkRow]]:
-    """Matching takes the square of how often a name comes up: hours for 100,000 of one kernel, twice."""
-    alike = next(
-        (i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x.name != y.name), min(len(a), len(b))
-    )
-    return a[alike:], b[alike:]
+def _fusion(before: Setting, taken: Sequence[int], into: WorkRow) -> Fusion:
+    saved = sum(before.rows[i].dur_ns.median for i in taken) - into.dur_ns.median
+    sources = _sources(before.forward, taken, into)
+    return Fusion(sources, into.name, saved, as_one_kernel(before, taken))
 
 
-def _sources(a: Forward, rows: list[WorkRow], into: WorkRow) -> tuple[str, ...]:
+def _sources(a: Forward, taken: Sequence[int], into: WorkRow) -> tuple[str, ...]:
     """The ops behind the replaced kernels, and the views that the new kernel's name says it took in."""
-    ops = [row.op or row.name for row in rows]
+    ops = [a.rows[i].op or a.rows[i].name for i in taken]
     merged = into.decoded.fields.get("ops", [])
     views = [f"aten::{op}" for op in merged if f"aten::{op}" in a.launchless_ops]
     return (*views, *ops)
 
 
-def _round_trips(a: Forward, b: Forward, merged: list[WorkRow], into: WorkRow) -> list[RoundTrip]:
-    """What the merged kernels no longer pass through memory.
+Seeds = dict[tuple[str, ...], set[int | None]]
 
-    A copy of that size inside the new kernel's op (`addmm` seeding its output with the bias) is a round trip
-    in its place: nothing is saved.
+
+def _seeds(b: Forward) -> Seeds:
+    """The bytes of copies by the ops around them: `addmm` seeds its output with the bias."""
+    found: Seeds = {}
+    for row in b.rows:
+        if row.category == "copy":
+            found.setdefault(row.path, set()).add(row.work.nbytes)
+    return found
+
+
+def _round_trips(before: Setting, taken: Sequence[int], into: WorkRow, seeds: Seeds) -> list[RoundTrip]:
+    """What the kernels of A that were taken in no longer pass through memory.
+
+    A copy of that size inside the new kernel's op is a round trip in its place: nothing is saved.
     """
     if into.category == "op" and into.op in _SEEDED:
         return []
-    seeded = {row.work.nbytes for row in b.rows if row.category == "copy" and row.path == into.path}
-    trips = (RoundTrip(*trip) for trip in handed_on([a.work_of(row) for row in merged]).trips)
+    trips = [_round_trip(before, one) for one in before.tensors.handed_on(taken)]
     written = "also_writes" in into.decoded.fields  # the products, kept for backward
     return [
         trip
         for trip in trips
-        if trip.tensor_bytes not in seeded
+        if trip.tensor_bytes not in seeds.get(into.path, ())
         and not (written and names.decode_op(trip.between[0]).kind == "gemm")
     ]
+
+
+def _round_trip(before: Setting, one: Passed) -> RoundTrip:
+    result = before.tensors.writes[one.writer] or one.tensor
+    writer, reader = (before.rows[i].op or before.rows[i].name for i in (one.writer, one.reader))
+    return RoundTrip(result.nbytes, result.shape, (writer, reader))
 
 
 _SEEDED = ("aten::addmm", "aten::baddbmm")

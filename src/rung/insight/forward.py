@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeVar
+
+import numpy as np
 
 from rung import names
 from rung.errors import UsageError
+from rung.insight.alike import first_alike
 from rung.insight.spread import Spread, spread
 from rung.insight.tensors import inputs, is_shape
 from rung.insight.work import Gemm, Work, product_of, work_of
 from rung.trace import Kernel, Region, Trace
+
+T = TypeVar("T")
 
 PRE_OPS = ("TorchDynamo Cache Lookup", "Pregraph bytecode", "AOTDispatcher Runtime Wrapper Prologue")
 """What a compiled call pays on the CPU before its graph runs."""
@@ -58,8 +65,9 @@ class WorkRow:
 @dataclass(frozen=True, slots=True)
 class Forward:
     """A region over its instances. Counts are medians over all of them; rows are those of the commonest
-    sequence of work, which `alike` of the `instances` ran. `launchless_ops` are the views of one of these:
-    they rewrite shape and stride and launch nothing."""
+    sequence of work, which `alike` of the `instances` ran. `launchless_ops` are the views of one of
+    these: they rewrite shape and stride and launch nothing. `like` is, for each row, the first that was
+    recorded just so, but for its times."""
 
     region: str
     instances: int
@@ -77,14 +85,19 @@ class Forward:
     launchless_ops: Counter[str]
     pre_ops_ns: dict[str, int]
     example: Region
+    like: tuple[int, ...]
 
     @property
     def kernel_rows(self) -> tuple[WorkRow, ...]:
         return tuple(row for row in self.rows if row.category in ("kernel", "op"))
 
-    def work_of(self, row: WorkRow) -> Kernel:
-        """The kernel of `example` that a row of this forward stands for."""
-        return self.example.work[next(i for i, other in enumerate(self.rows) if other is row)]
+    def told(self, tell: Callable[[Kernel], T]) -> list[T]:
+        """What is told of the kernel in `example` that each row stands for, asked once for those recorded
+        alike."""
+        work, known = self.example.work, dict[int, T]()
+        for first in dict.fromkeys(self.like):
+            known[first] = tell(work[first])
+        return [known[first] for first in self.like]
 
     @property
     def gpu_idle_share(self) -> float:
@@ -216,11 +229,12 @@ def forward(trace: Trace, region: str | None = None, step: int | None = None) ->
     commonest = max(tally, key=lambda sequence: (tally[sequence], last[sequence]))
     alike = [r for r, s in zip(found, sequences, strict=True) if s == commonest]
     example = alike[-1]
+    like = first_alike(example)
     return Forward(
         region=region or family_name(found[0]),
         instances=len(found),
         alike=len(alike),
-        rows=tuple(_row(list(same)) for same in zip(*(r.work for r in alike), strict=True)),
+        rows=tuple(_rows(alike, like)),
         kernels=spread(len(r.kernels) for r in found).median,
         copies=spread(len(r.copies) for r in found).median,
         memsets=spread(len(r.memsets) for r in found).median,
@@ -233,27 +247,40 @@ def forward(trace: Trace, region: str | None = None, step: int | None = None) ->
         launchless_ops=Counter(trace.tables.ops.name[row] for row in launchless(example)),
         pre_ops_ns=_pre_ops(alike),
         example=example,
+        like=like,
     )
 
 
-def _row(same: list[Kernel]) -> WorkRow:
-    kernel = same[-1]
+def _rows(alike: list[Region], like: tuple[int, ...]) -> Iterator[WorkRow]:
+    """The work of the last of these regions, with its times in all of them."""
+    work, took = alike[-1].work, alike[-1].trace.tables.kernels.dur_ns
+    times = np.sort(np.stack([took[region.work.rows] for region in alike]), axis=0)
+    spreads = times[[(len(times) - 1) // 2, 0, -1]].T.tolist()
+    told: dict[int, Callable[[Spread], WorkRow]] = {}
+    for at, (first, found) in enumerate(zip(like, spreads, strict=True)):
+        if first not in told:
+            told[first] = _row(work[at])
+        yield told[first](Spread(*found))
+
+
+def _row(kernel: Kernel) -> Callable[[Spread], WorkRow]:
+    """The row of a kernel, given its times."""
     chain = kernel.trace.chain(kernel)
     op = kernel.op
     in_graph = chain.launch is not None and chain.launch.is_graph
-    return WorkRow(
-        name=kernel.name,
-        decoded=kernel.decoded,
-        category=kernel.category,
-        path=tuple(o.name for o in chain.ops),
-        launch=chain.launch.name if chain.launch else None,
-        graph=in_graph,
-        occupancy_query=kernel.occupancy_query,
-        shapes=tuple(tuple(s) for s in op.shapes if s and is_shape(s)) if op else (),
-        dtypes=tuple(dict.fromkeys(t.dtype for t in inputs(op))) if op else (),
-        gemm=None if in_graph else product_of(kernel),
-        work=work_of(kernel),
-        dur_ns=spread(k.dur_ns for k in same),
+    return partial(
+        WorkRow,
+        kernel.name,
+        kernel.decoded,
+        kernel.category,
+        tuple(o.name for o in chain.ops),
+        chain.launch.name if chain.launch else None,
+        in_graph,
+        kernel.occupancy_query,
+        tuple(tuple(s) for s in op.shapes if s and is_shape(s)) if op else (),
+        tuple(dict.fromkeys(t.dtype for t in inputs(op))) if op else (),
+        None if in_graph else product_of(kernel),
+        work_of(kernel),
     )
 
 

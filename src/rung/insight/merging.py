@@ -3,32 +3,59 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
 
+from rung.insight.flow import Flow
 from rung.insight.forward import Forward, WorkRow
+from rung.insight.sources import key_of
 from rung.insight.tensors import Tensor, inputs
-from rung.insight.work import output_of
-from rung.trace import Kernel
 
 
-def merged_into(into: WorkRow, b: Forward, run: Sequence[WorkRow], a: Forward) -> list[WorkRow]:
-    """Which of a run of A's kernels the one in their place in B has taken in, as far as that can be told.
+def taken_in(b: Forward, into: int, a: Forward, run: Sequence[int], tensors: Callable[[], Flow]) -> list[int]:
+    """Which rows of a run of A's the row of B in their place has taken in, as far as that can be told.
 
-    A compiler's kernel names its ops. Any other must be of another op than theirs, else it is merely another
+    A compiler's kernel names its ops, of which those that hand on tensors count; one that reduces stands
+    for no pointwise work alone. Any other must be of another op than theirs, else it is merely another
     tile; then its name or its op's has their words in it (`addmm`, `LigerGELUMulFunction`), or, if it is no
-    operator of ATen's, it reads just what they read, without what passes between them.
+    operator of ATen's, it reads just what they read, without what passes between them (A's `tensors`, which
+    are followed only where nothing else decides).
     """
-    named = into.decoded.fields.get("ops")
-    if named is not None:
-        return [row for row in run if any(_word(op) in named for op in row.path)]
-    if into.op in {row.op for row in run}:
+    row, rows = b.rows[into], [(i, a.rows[i]) for i in run]
+    if "ops" in row.decoded.fields:
+        return _named_by(row, a, run, tensors)
+    if row.op in {one.op for _, one in rows}:
         return []
-    words = _words(into.name) | _words(into.op or "")
-    spoken = [row for row in run if row.op and _word(row.op).strip("_") in words]
+    words = _words(row.name) | _words(row.op or "")
+    spoken = [(i, one) for i, one in rows if one.op and set(_word(one.op).split("_")) - {""} <= words]
     if len(spoken) > 1:
-        return spoken if _one_product(into, spoken) else []
-    return list(run) if _reads_the_same(b.work_of(into), [a.work_of(row) for row in run]) else []
+        return [i for i, _ in spoken] if _one_product(row, [one for _, one in spoken]) else []
+    op = b.example.work[into].op
+    if op is None or op.name.startswith("aten::"):
+        return []
+    return list(run) if _reads_the_same(inputs(op), run, tensors()) else []
+
+
+def _named_by(into: WorkRow, a: Forward, run: Sequence[int], tensors: Callable[[], Flow]) -> list[int]:
+    """The rows whose ops a kernel names, or ops around them."""
+    named, backward = into.decoded.fields["ops"], into.decoded.fields.get("direction") == "backward"
+    found = [i for i in run if any(_is_named(_word(op), named, backward) for op in a.rows[i].path)]
+    taken = _in_one_chain(found, tensors()) if len(found) > 1 else found
+    return taken if into.kind == "pointwise" or {a.rows[i].kind for i in taken} != {"pointwise"} else []
+
+
+def _in_one_chain(rows: Sequence[int], tensors: Flow) -> list[int]:
+    """Without those that share no tensor with most of them, as far as that is known: the same ops may stand
+    elsewhere as well."""
+    groups = tensors.linked(rows)
+    largest: Sequence[int] = max(groups, key=lambda group: len(group)) if groups else rows
+    chain = frozenset(largest)
+    return [i for i in rows if i in chain or not tensors.reads[i]]
+
+
+def _is_named(op: str, named: Collection[str], backward: bool) -> bool:
+    """Whether an op is one of those named; the gradient of one of them, in a kernel of a backward pass."""
+    forward = op.removesuffix("_backward")
+    return op in named or (backward and any(one.split("_")[0] == forward for one in named))
 
 
 def _one_product(into: WorkRow, rows: Sequence[WorkRow]) -> bool:
@@ -52,43 +79,7 @@ def _words(name: str) -> set[str]:
     return words.union(*(_COMPOUND.get(word, ()) for word in words))
 
 
-def _reads_the_same(into: Kernel, kernels: Sequence[Kernel]) -> bool:
-    """Whether a kernel's inputs are those of a chain of others, by size and dtype."""
-    if into.op is None or into.op.name.startswith("aten::"):
-        return False
-    chain = handed_on(kernels)
-    read = {(t.numel, t.dtype) for t in inputs(into.op)}
-    return len(chain.trips) >= len(kernels) - 1 > 0 and read == {(t.numel, t.dtype) for t in chain.read}
-
-
-@dataclass(frozen=True, slots=True)
-class Handed:
-    """What kernels pass to one another through memory, as `(bytes, shape, (writer, reader))`, and what they
-    read besides."""
-
-    trips: tuple[tuple[int, tuple[int, ...], tuple[str, str]], ...]
-    read: tuple[Tensor, ...]
-
-
-def handed_on(kernels: Sequence[Kernel]) -> Handed:
-    """Tensors that one of these kernels writes and a later one reads.
-
-    Each output is matched with the first later input of its size and dtype that no earlier output claimed.
-    """
-    wanted: list[list[Tensor]] = [inputs(k.op) if k.op else [] for k in kernels]
-    found = []
-    for i, producer in enumerate(kernels):
-        out = output_of(producer.op) if producer.op else None
-        if out is None:
-            continue
-        for j in range(i + 1, len(kernels)):
-            reader = next((t for t in wanted[j] if t.numel == out.numel and t.dtype == out.dtype), None)
-            if reader is not None:
-                wanted[j].remove(reader)
-                found.append((out.nbytes, out.shape, (_op_name(producer), _op_name(kernels[j]))))
-                break
-    return Handed(tuple(found), tuple(tensor for left in wanted for tensor in left))
-
-
-def _op_name(kernel: Kernel) -> str:
-    return kernel.op.name if kernel.op else kernel.name
+def _reads_the_same(read: Sequence[Tensor], run: Sequence[int], tensors: Flow) -> bool:
+    """Whether these are the inputs of a chain of kernels, by size and dtype."""
+    linked = len(tensors.handed_on(run)) >= len(run) - 1 > 0
+    return linked and set(map(key_of, read)) == set(map(key_of, tensors.from_outside(run)))

@@ -14,6 +14,7 @@ from typing import Literal
 from rung.insight.ceilings import Ceiling
 from rung.insight.forward import Forward, WorkRow
 from rung.insight.guessing.dtypes import gemm_dtype, matrix_dtype
+from rung.insight.work import work_of
 from rung.trace import Kernel
 
 Side = Literal["compute", "memory"]
@@ -61,10 +62,8 @@ class Roofline:
 
 def roofline(forward: Forward, ceiling: Ceiling | None) -> Roofline:
     """Place each kernel, copy and memset of a forward; without a ceiling the times at it are None."""
-    pairs = zip(forward.rows, forward.example.work, strict=True)
-    return Roofline(
-        forward, ceiling, tuple(_point(row, _dtypes(row, kernel), ceiling) for row, kernel in pairs)
-    )
+    pairs = zip(forward.rows, forward.told(_dtypes), strict=True)
+    return Roofline(forward, ceiling, tuple(_point(row, dtypes, ceiling) for row, dtypes in pairs))
 
 
 def reached(points: Sequence[Point]) -> float | None:
@@ -131,14 +130,14 @@ def _on_device(row: WorkRow) -> bool:
     return row.category != "copy" or row.decoded.fields.get("direction") == "DtoD"
 
 
-def _dtypes(row: WorkRow, kernel: Kernel) -> tuple[str, ...]:
+def _dtypes(kernel: Kernel) -> tuple[str, ...]:
     """What a kernel multiplies in, in the words of ceilings: fp32 matrices perhaps in TF32, and in nothing
     else where a tensor core does it, which knows no fp32. Both kinds of fp8 are one."""
-    if row.kind not in MATRIX and row.work.flop is None:
+    if kernel.kind not in MATRIX and work_of(kernel).flop is None:
         return ()
     found = gemm_dtype(kernel)
     if found is None and matrix_dtype(kernel) == "fp32":
-        return ("tf32",) if row.decoded.fields.get("unit") == "tensorop" else ("fp32", "tf32")
+        return ("tf32",) if kernel.decoded.fields.get("unit") == "tensorop" else ("fp32", "tf32")
     if found is None:
         return ()
     return ("fp8",) if all(word.startswith("fp8_") for word in found.split(" x ")) else (found,)

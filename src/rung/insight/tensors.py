@@ -128,7 +128,23 @@ def call_of(op: Op) -> Call:
 
 
 def _told(name: str, args: bytes) -> Call:
-    return _call(name, *(bytes(text) for text in msgspec.structs.astuple(_recorded.decode(args))))
+    return _call(name, *recorded(args))
+
+
+def recorded(args: bytes) -> tuple[bytes, ...]:
+    """What tells a call, of an event's arguments: alike calls have alike texts, whatever their ids.
+
+    Raises:
+        UNDECODABLE: the text is damaged.
+    """
+    found = _recorded.decode(args)
+    return (
+        bytes(found.dims),
+        bytes(found.old_dims),
+        bytes(found.types),
+        bytes(found.strides),
+        bytes(found.texts),
+    )
 
 
 @lru_cache(maxsize=16384)

@@ -216,7 +216,7 @@ class TestRecorded:
             ("mlp-train", "compiled", 2),
             ("block", "compiled", 4),
             ("block", "rung", 1),
-            ("model-llama", "compiled", 2),
+            ("model-llama", "compiled", 5),
             ("model-llama", "rung", 2),
             ("matmul-add-4096", "compiled", 1),
             ("matmul-add-64", "compiled", 1),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rung.insight.opportunities.flow import Flow
 from rung.insight.opportunities.opportunity import Opportunity
 from rung.insight.opportunities.predict import opportunity
 from rung.insight.opportunities.runs import base, mergeable, runs
@@ -30,28 +29,11 @@ The first that fits is the name."""
 def chains(at: Setting) -> Iterator[Opportunity]:
     """Each chain of two kernels or more that would save a round trip worth its bytes, and time as well."""
     for run in runs(at.forward, mergeable):
-        for rows in _linked(run, at.tensors):
+        for rows in at.tensors.linked(run):
             what, who = _named({base(at.rows[row].op) for row in rows})
             one = opportunity(at, "chain", what, rows, who)
             if one.prediction.saved_bytes >= WORTH_SAVING and one.prediction.saved_ns != 0:
                 yield one
-
-
-def _linked(run: list[int], tensors: Flow) -> list[list[int]]:
-    """The rows of a run that hand tensors on to one another, group by group."""
-    group = {row: row for row in run}
-
-    def root(row: int) -> int:
-        while group[row] != row:
-            row = group[row]
-        return row
-
-    for p in tensors.inside(run):
-        group[root(p.reader)] = root(p.writer)
-    found: dict[int, list[int]] = {}
-    for row in run:
-        found.setdefault(root(row), []).append(row)
-    return [rows for rows in found.values() if len(rows) > 1]
 
 
 def _named(ops: set[str]) -> tuple[str, str]:

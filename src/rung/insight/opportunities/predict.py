@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rung import units
-from rung.insight.opportunities.flow import Flow, Passed
+from rung.insight.flow import Flow
 from rung.insight.opportunities.opportunity import Kind, Opportunity, Prediction
 from rung.insight.opportunities.runs import base
 from rung.insight.opportunities.setting import Setting
+from rung.insight.sources import Passed
 
 Estimate = tuple[int | None, str]
 
@@ -31,15 +32,20 @@ def as_one_kernel(at: Setting, rows: Sequence[int]) -> Prediction:
     """What rows of a forward save as one kernel, which keeps on the chip what they pass to one another.
 
     Matrix products keep their time, and the others ride in them: their time is saved but for what they read
-    from outside, and for what they leave behind beyond what the products no longer write, at copy bandwidth.
-    Without a product the kernel takes (bytes read from outside + bytes left behind) / copy bandwidth, and no
-    less than the shortest of the rows: no kernel is free.
+    from outside, and for what they leave behind beyond what the products no longer write, at copy
+    bandwidth. Without a product the kernel takes (bytes read from outside + bytes left behind) / copy
+    bandwidth, and no less than the shortest of the rows: no kernel is free.
+
+    Of what autograd keeps for the backward pass only products are left behind: the rest is computed there
+    once more, from what the one kernel reads.
     """
     inside = at.tensors.inside(rows)
-    handed = {p.writer for p in inside} - at.tensors.needed_outside(rows)
-    saved_bytes = sum(p.tensor.nbytes for p in inside) + sum(_written(at.tensors, row) for row in handed)
     riders = [row for row in rows if at.rows[row].kind != "gemm"]
-    if len(riders) < len(rows):
+    products = set(rows) - set(riders)
+    handed = {p.writer for p in inside} - at.tensors.needed_outside(rows, products)
+    read_once = [*inside, *(again for _, again in at.tensors.shared(rows))]
+    saved_bytes = sum(p.tensor.nbytes for p in read_once) + sum(_written(at.tensors, row) for row in handed)
+    if products:
         saved, assumption = _in_products(at, riders, inside, handed)
     else:
         saved, assumption = _one_mover(at, rows, saved_bytes)

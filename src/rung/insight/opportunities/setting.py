@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rung import units
+from rung.insight.flow import Flow, flow
 from rung.insight.forward import Forward, WorkRow, is_drawn
-from rung.insight.opportunities.flow import Flow, flow
 from rung.insight.roofline import Roofline
 
 
