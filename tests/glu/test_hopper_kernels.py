@@ -72,12 +72,12 @@ def products(code: str) -> tuple[int, int]:
 @pytest.mark.parametrize("dtype", HALVES, ids=str)
 @pytest.mark.parametrize("save", [False, True])
 def test_gate_up(asked: list[Asked], save: bool, dtype: Any) -> None:
-    for tile in rules.hopper():
+    for tile in rules.hopper(rules.LONG):
         gate_up(tile, dtype, "gelu_tanh", save=save)
         binary = asked[-1].compiled()
         ptx, used = binary.asm["ptx"], resources(binary)
-        # One product of twice the tile's width: gate and up share the instruction.
-        assert f"wgmma.mma_async.sync.aligned.m64n{2 * tile.n}k" in ptx
+        # Gate and up share an instruction; consumers that work together have one for each.
+        assert "wgmma.mma_async.sync.aligned.m64n128k" in ptx
         assert "cp.async.bulk.tensor.2d" in ptx
         assert used["stack"] == used["local"] == 0, (tile, used)
         assert used["shared"] <= SHARED, (tile, used)
@@ -95,18 +95,19 @@ def test_down_backward(asked: list[Asked], dtype: Any) -> None:
 def test_products_overlap(asked: list[Asked]) -> None:
     """ptxas lets each wgmma wait for the one before where it does not understand a loop; here a consumer
     waits for all of them once a tile."""
-    tile = rules.hopper()[0]
-    gate_up(tile, torch.bfloat16, "silu", save=False)
+    gate_up(rules.hopper(768)[0], torch.bfloat16, "silu", save=False)
     down_backward(rules.down_backward(768), torch.bfloat16, "silu")
-    for one in asked:
+    gate_up(rules.hopper(rules.LONG)[0], torch.bfloat16, "silu", save=False)
+    for one, consumers, least in zip(asked, (2, 2, 3), (32, 32, 24), strict=True):
         instructions, waits = products(machine_code(one.compiled()))
-        assert instructions >= 2 * 2 * 2 * 4  # consumers, first step and loop, accumulators, K of 16
-        assert waits == 2
+        assert instructions >= least  # consumers, first step and loop, two accumulators, K of 16
+        assert waits == consumers
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 def test_activations(asked: list[Asked], activation: str) -> None:
-    gate_up(rules.hopper()[0], torch.float16, activation, save=True)
+    gate_up(rules.hopper(768)[0], torch.float16, activation, save=True)
+    gate_up(rules.hopper(rules.LONG)[0], torch.float16, activation, save=True)
     down_backward(rules.down_backward(768), torch.float16, activation)
     names = []
     for one in asked:
@@ -115,13 +116,14 @@ def test_activations(asked: list[Asked], activation: str) -> None:
         assert resources(binary)["stack"] == 0, activation
     assert names == [
         f"rung_gate_up_hopper_{activation}_192x64x64_s5_saved",
+        f"rung_gate_up_hopper_{activation}_192x128x64_s3_saved",
         f"rung_down_backward_hopper_{activation}_128x128x64_s5",
     ]
 
 
 def test_what_the_launcher_passes(asked: list[Asked]) -> None:
     """[1000, 768] x [3080, 768]: 6 x 49 tiles of 192 x 64, sizes in units of 8 where rows are 16 bytes."""
-    gate_up(rules.hopper()[0], torch.bfloat16, "silu", save=False, bias=True)
+    gate_up(rules.hopper(768)[0], torch.bfloat16, "silu", save=False, bias=True)
     assert asked[0].blocks == 132
     assert asked[0].numbers == (1000, 385, 768, 3)
     assert asked[0].operands[0].box == (64, 64)

@@ -15,8 +15,10 @@ torch = pytest.importorskip("torch")
 
 from calls import mlp  # noqa: E402
 from errorbudget import budget, check, eager, error, in_double, inputs, several  # noqa: E402
+from torch.nn import functional  # noqa: E402
 
-from rung.glu import ACTIVATIONS, GLUMLP, backend, glu, glu_mlp, reference, tune, warm  # noqa: E402
+from rung.glu import ACTIVATIONS, GLUMLP, backend, glu, glu_mlp, reference, rules, tune, warm  # noqa: E402
+from rung.glu.gate_up import Choice, plan  # noqa: E402
 
 pytestmark = [
     pytest.mark.torch,
@@ -26,6 +28,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning"),
     pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device"),
 ]
+HOPPER = torch.cuda.is_available() and torch.cuda.get_device_capability()[0] == 9
 DTYPES = [torch.bfloat16, torch.float16, torch.float32]
 
 
@@ -75,6 +78,27 @@ def test_down_backward(dtype: Any) -> None:
             exact = torch.cat(parts, dim=1)
             assert error(ours, exact) <= error(usual, exact)
             assert torch.equal(ours, torch.ops.rung.down_backward(grad, d, gate, up, activation))
+
+
+@pytest.mark.skipif(not HOPPER, reason="needs an sm_90")
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize("tile", rules.hopper(rules.LONG), ids=lambda tile: f"{tile.m}x{tile.n}")
+def test_every_hopper_tile(tile: rules.Tile, dtype: Any) -> None:
+    """Where rows, columns and steps end within a tile; biases or none, gate and up written or not."""
+    for rows, width, hidden, bias in [(70, 72, 72, True), (193, 256, 136, False), (500, 2312, 1160, True)]:
+        x, g, u, _, bg, bu, _ = draw(rows, width, hidden, dtype, bias=bias)
+        usual = functional.linear(x, g, bg), functional.linear(x, u, bu)
+        x2, g2, u2, bg2, bu2 = in_double([x, g, u, bg, bu])
+        exact = functional.linear(x2, g2, bg2), functional.linear(x2, u2, bu2)
+        for activation, save in [("gelu_tanh", False), ("silu", True)]:
+            choice = Choice("hopper", tile, "tested")
+            made = plan(x, g, u, bg, bu, activation, "single", save, choice)
+            h, *saved = made.run(x, g, u, bg, bu)
+            limit = error(reference.glu(*usual, activation), reference.glu(*exact, activation))
+            assert error(h, reference.glu(*exact, activation)) <= limit
+            for ours, theirs, true in zip(saved if save else [], usual, exact, strict=save):
+                assert error(ours, true) <= budget(dtype, error(theirs, true), forward=False)
+            assert torch.equal(h, made.run(x, g, u, bg, bu)[0])
 
 
 @pytest.mark.parametrize("activation", ["gelu_tanh", "silu"])

@@ -116,7 +116,7 @@ def choose(operands: Operands, save: bool) -> Choice:
     tuned = tuning.find(device.name, kernel, kind, save, rows, *operands.gate_weight.shape)
     if tuned is not None:
         return Choice(kernel, tuned, f"{reason}; tile tuned")
-    tiles = rules.tiles(kernel, kind, operands.width, save)
+    tiles = rules.tiles(kernel, kind, operands.width, save, operands.x.shape[1])
     return Choice(kernel, rules.choose(tiles, rows, columns, device.multiprocessors), reason)
 
 
