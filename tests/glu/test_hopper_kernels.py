@@ -48,6 +48,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Asked]:
         return seen[-1]
 
     monkeypatch.setattr(Kernel, "prepare", prepare)
+    monkeypatch.setattr(Kernel, "begin", lambda *_: None)
     monkeypatch.setattr(hopper, "chip", lambda index: Chip("NVIDIA H200", (9, 0), 132))
     return seen
 
@@ -85,18 +86,26 @@ def test_gate_up(asked: list[Asked], save: bool, dtype: Any) -> None:
 
 @pytest.mark.parametrize("dtype", HALVES, ids=str)
 def test_down_backward(asked: list[Asked], dtype: Any) -> None:
-    for depth in (768, 4096):
-        down_backward(rules.down_backward(depth), dtype, "gelu_tanh")
+    for tile in rules.down_backward():
+        down_backward(tile, dtype, "gelu_tanh")
         used = resources(asked[-1].compiled())
-        assert used["stack"] == used["local"] == 0, (depth, used)
-        assert used["shared"] <= SHARED, (depth, used)
+        assert used["stack"] == used["local"] == 0, (tile, used)
+        assert used["shared"] <= SHARED, (tile, used)
+
+
+def test_instructions_stay_in_their_cache(asked: list[Asked]) -> None:
+    """Written out for every piece and consumer the epilogue of `down_backward` was 150 KB, and took 42 µs
+    longer for it on an H200."""
+    for tile in rules.down_backward():
+        down_backward(tile, torch.bfloat16, "gelu_tanh")
+        assert len(re.findall(r"/\*[0-9a-f]{4,5}\*/", machine_code(asked[-1].compiled()))) * 16 < 64 * 1024
 
 
 def test_products_overlap(asked: list[Asked]) -> None:
     """ptxas lets each wgmma wait for the one before where it does not understand a loop; here a consumer
     waits for all of them once a tile."""
     gate_up(rules.hopper(768)[0], torch.bfloat16, "silu", save=False)
-    down_backward(rules.down_backward(768), torch.bfloat16, "silu")
+    down_backward(rules.down_backward()[1], torch.bfloat16, "silu")
     gate_up(rules.hopper(rules.LONG)[0], torch.bfloat16, "silu", save=False)
     for one, consumers, least in zip(asked, (2, 2, 3), (32, 32, 24), strict=True):
         instructions, waits = products(machine_code(one.compiled()))
@@ -108,7 +117,8 @@ def test_products_overlap(asked: list[Asked]) -> None:
 def test_activations(asked: list[Asked], activation: str) -> None:
     gate_up(rules.hopper(768)[0], torch.float16, activation, save=True)
     gate_up(rules.hopper(rules.LONG)[0], torch.float16, activation, save=True)
-    down_backward(rules.down_backward(768), torch.float16, activation)
+    for tile in rules.down_backward():
+        down_backward(tile, torch.float16, activation)
     names = []
     for one in asked:
         binary = one.compiled()
@@ -117,6 +127,7 @@ def test_activations(asked: list[Asked], activation: str) -> None:
     assert names == [
         f"rung_gate_up_hopper_{activation}_192x64x64_s5_saved",
         f"rung_gate_up_hopper_{activation}_192x128x64_s3_saved",
+        f"rung_down_backward_hopper_{activation}_192x128x64_s4",
         f"rung_down_backward_hopper_{activation}_128x128x64_s5",
     ]
 

@@ -57,7 +57,16 @@ def test_tables_by_name() -> None:
     assert set(rules.tiles("hopper", "half", 8, True)) >= set(rules.hopper(768)) | set(rules.hopper(4096))
     assert rules.tiles("tma", "tf32", 4, True) == rules.tma("tf32", True)
     assert rules.tiles("portable", "half", 1, False) == rules.portable("half", 1)
-    assert {rules.down_backward(depth) for depth in (64, 4096)} == set(rules.down_backward_tiles())
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "height"),
+    [(8192, 3072, 192), (4096, 9216, 192), (8192, 14336, 192), (100, 3072, 128), (1024, 3072, 128)],
+)
+def test_backward_takes_the_tall_tile_where_it_fills_the_machine(
+    rows: int, columns: int, height: int
+) -> None:
+    assert choose(rules.down_backward(), rows, columns, 132).m == height
 
 
 def test_cost_by_hand() -> None:

@@ -54,10 +54,7 @@ TOGETHER = 128
 _HOPPER_TOGETHER = Tile(192, TOGETHER, 64, 4, 3, group=11, efficiency=1.02)
 LONG = 4096
 """Input features from which on it is among the tiles to choose from."""
-_DOWN_BACKWARD = Tile(128, 128, 64, 4, 5)
-_DEEP_DOWN_BACKWARD = Tile(192, 128, 64, 4, 4)
-DEEP = 4096
-"""Output features of down from which on its backward takes the taller tile."""
+_DOWN_BACKWARD = (Tile(192, 128, 64, 4, 4), Tile(128, 128, 64, 4, 5, efficiency=0.97))
 
 
 def portable(kind: Kind, width: int) -> tuple[Tile, ...]:
@@ -85,19 +82,13 @@ def hopper(depth: int) -> tuple[Tile, ...]:
     return (_HOPPER_TOGETHER, *_HOPPER) if depth >= LONG else _HOPPER
 
 
-def down_backward(depth: int) -> Tile:
-    """The tile of backward through down and the GLU, for `depth` output features of down.
+def down_backward() -> tuple[Tile, ...]:
+    """Tiles of backward through down and the GLU.
 
-    Its epilogue moves twice the bytes of the product: unless there are many steps to hide it under, a smaller
-    tile with more in flight is quicker. µs on an H200: 87 against 136 at [8192, 768], 3072; 265, 317 at
-    [4096, 2304], 9216; 1356, 1331 at [8192, 4096], 14336.
+    µs on an H200, 192 rows high and 128: 259 and 265 at [4096, 2304], 9216; 1298 and 1391 at [8192, 4096],
+    14336.
     """
-    return _DEEP_DOWN_BACKWARD if depth >= DEEP else _DOWN_BACKWARD
-
-
-def down_backward_tiles() -> tuple[Tile, ...]:
-    """All that `down_backward` chooses from."""
-    return _DOWN_BACKWARD, _DEEP_DOWN_BACKWARD
+    return _DOWN_BACKWARD
 
 
 @lru_cache(4096)

@@ -88,7 +88,9 @@ def why_not_fused(grad: Tensor, down_weight: Tensor, gate: Tensor, up: Tensor) -
 def _plan(grad: Tensor, down_weight: Tensor, gate: Tensor, up: Tensor, activation: str) -> Plan:
     if why_not_fused(grad, down_weight, gate, up):
         return Plan(None)
-    return _prepared(grad, down_weight, gate, up, activation, rules.down_backward(grad.shape[1]))
+    multiprocessors = chip(device_index(grad)).multiprocessors
+    tile = rules.choose(rules.down_backward(), *gate.shape, multiprocessors)
+    return _prepared(grad, down_weight, gate, up, activation, tile)
 
 
 def _prepared(
@@ -104,6 +106,4 @@ def down_backward_plans(hidden: Tensor, down_weight: Tensor, activation: str) ->
     grad = hidden.new_empty((hidden.shape[0], down_weight.shape[0]))
     if why_not_fused(grad, down_weight, hidden, hidden):
         return []
-    return [
-        _prepared(grad, down_weight, hidden, hidden, activation, tile) for tile in rules.down_backward_tiles()
-    ]
+    return [_prepared(grad, down_weight, hidden, hidden, activation, tile) for tile in rules.down_backward()]
