@@ -190,10 +190,11 @@ def test_reached_through_the_package() -> None:
 def test_import_takes_triton_along_where_torch_has_cuda(cuda: str | None) -> None:
     pytest.importorskip("triton")
     code = (
-        f"import sys, torch; torch.version.cuda = {cuda!r}; import rung.glu; print('triton' in sys.modules)"
+        f"import sys, torch; torch.version.cuda = {cuda!r}; import rung.glu; "
+        "print([name in sys.modules for name in ('triton', 'triton.experimental.gluon.nvidia.hopper')])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.stdout.strip() == str(cuda is not None), done.stderr
+    assert done.stdout.strip() == str([cuda is not None] * 2), done.stderr
 
 
 def test_room_stands_alone() -> None:

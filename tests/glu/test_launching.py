@@ -4,7 +4,12 @@ Triton, and what happens where it is not as expected."""
 from __future__ import annotations
 
 import os
+import threading
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
+from threading import Event
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,9 +22,10 @@ import triton.backends.nvidia.driver as driver  # noqa: E402
 from triton.backends.compiler import GPUTarget  # noqa: E402
 from triton.compiler.compiler import make_backend  # noqa: E402
 
-from rung.glu.kernels import compiling, entry  # noqa: E402
+from rung.glu.kernels import compiling, entry, launch  # noqa: E402
 from rung.glu.kernels.compiling import type_of  # noqa: E402
 from rung.glu.kernels.entry import Map, _At, enter  # noqa: E402
+from rung.glu.kernels.launch import Kernel, Spec  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
@@ -62,6 +68,10 @@ class _Builtin:
 
     def __call__(self, *arguments: Any) -> None:
         self._function(*arguments)
+
+
+def _nothing(x) -> None:  # type: ignore[no-untyped-def]
+    pass
 
 
 @pytest.fixture
@@ -164,11 +174,106 @@ def test_binaries_are_named_by_dates_and_sizes(monkeypatch: pytest.MonkeyPatch, 
     assert len({first, key()}) == 2
 
 
-def test_tritons_own_key_is_back_afterwards() -> None:
-    own = compiling.kept.triton_key
-    with compiling._keyed_by_dates():
-        assert compiling.kept.triton_key is compiling._key
-    assert compiling.kept.triton_key is own
+def test_tritons_own_key_stays_for_others() -> None:
+    """Those who compile in another thread at the same time, or later."""
+    key = compiling._ours_by_dates(lambda: "Triton's own")
+    with compiling._keyed_by_dates(), ThreadPoolExecutor(1) as other:
+        assert key() == compiling._key()
+        assert other.submit(key).result() == "Triton's own"
+    assert key() == "Triton's own"
+    assert compiling.kept.triton_key.__wrapped__() != compiling._key()
+
+
+@pytest.fixture
+def _idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiling, "_BEGUN", {})
+
+
+@pytest.mark.usefixtures("_idle")
+def test_what_was_begun_is_found() -> None:
+    began = Event()
+
+    def job() -> str:
+        began.set()
+        return threading.current_thread().name
+
+    compiling.begin("a", job)
+    assert began.wait(10)
+    assert str(compiling.begun("a")).startswith("rung-compiler")
+    assert compiling.begun("a") is None
+    assert compiling.begun("never begun") is None
+
+
+@pytest.mark.usefixtures("_idle")
+def test_what_still_waits_is_no_longer_begun() -> None:
+    """Whoever asks does it at once rather than wait for the jobs before it; of many jobs two are taken."""
+    began, go, done = Event(), Event(), list[str]()
+    compiling.begin("a", lambda: (began.set(), go.wait(10))[1])
+    assert began.wait(10)
+    for name in ("b", "c"):
+        compiling.begin(name, lambda name=name: done.append(name))
+    assert set(compiling._BEGUN) == {"a", "b"}
+    assert compiling.begun("b") is None
+    go.set()
+    assert compiling.begun("a") is True
+    assert done == []
+
+
+@pytest.mark.usefixtures("_idle")
+def test_what_failed_fails_where_it_is_asked_for() -> None:
+    compiling.begin("a", lambda: 1 // 0)
+    while not compiling._BEGUN["a"].done():
+        time.sleep(0.01)
+    with pytest.raises(ZeroDivisionError):
+        compiling.begun("a")
+
+
+@pytest.mark.usefixtures("_idle")
+def test_a_kernel_that_was_begun_is_not_compiled_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: dict[int, str] = {}
+
+    def compile_for(source: Any, spec: Spec, arch: int) -> Any:
+        compiled[spec.warps] = threading.current_thread().name
+        return Compiled(arg_annotations=(), kernel_signature=b"")
+
+    ready: Future[None] = Future()
+    ready.set_result(None)
+    monkeypatch.setattr(launch, "compile_for", compile_for)
+    monkeypatch.setattr(launch, "loading", lambda source: ready)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (9, 0))
+    monkeypatch.setattr(torch.cuda, "device", lambda device: nullcontext())
+    kernel, specs = Kernel(_nothing), [Spec(BF16, True, (), warps, 1) for warps in (1, 2, 4)]
+    kernel.begin(specs[2], 0, 5, (BF16,), ())
+    while not compiling._BEGUN[kernel, specs[2], 90].done():
+        time.sleep(0.01)
+    for _ in range(2):
+        for spec in specs:
+            kernel.prepare(spec, 0, 5, (BF16,), ())
+            kernel.begin(spec, 0, 5, (BF16,), ())
+    main = threading.current_thread().name
+    assert compiled == {1: main, 2: main, 4: "rung-compiler_0"}
+    assert compiling._BEGUN == {}
+
+
+@pytest.mark.usefixtures("older")
+@pytest.mark.parametrize("broken", [False, True])
+def test_a_launcher_is_built_for_a_signature(monkeypatch: pytest.MonkeyPatch, broken: bool) -> None:
+    built: list[Any] = []
+
+    def launcher(source: Any, about: Any) -> None:
+        built.append((source, about.tensordesc_meta, about.global_scratch_size))
+        assert not broken
+
+    monkeypatch.setattr(driver, "CudaLauncher", launcher)
+    source = SimpleNamespace(signature={"x": "tensordesc<bf16[16, 32]>", "y": "*bf16", "n": "i32"})
+    entry.build_launcher(source)
+    assert built == [(source, [{}], 0)]
+
+
+def test_one_launcher_for_all_is_not_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(driver, "_BASE_ARGS_FORMAT", raising=False)
+    monkeypatch.setattr(driver, "CudaLauncher", None)
+    entry.build_launcher(SimpleNamespace(signature={}))
 
 
 def test_types_are_written_as_triton_does() -> None:

@@ -9,6 +9,7 @@ from contextlib import suppress
 
 import torch
 
+from rung.glu import hopper
 from rung.glu.activations import ACTIVATIONS, Activation
 from rung.glu.backends import Backend, backend
 from rung.glu.devices import HAS_TRITON
@@ -32,6 +33,9 @@ __all__ = [
 ]
 
 if HAS_TRITON and torch.version.cuda is not None:
-    # 0.16 s, where everyone expects an import's time to go rather than in the first call.
+    # 0.3 s, where everyone expects an import's time to go rather than in the first call.
     with suppress(ImportError):
-        import triton  # noqa: F401
+        import triton
+
+        if triton.__version__.startswith(hopper.KNOWN):
+            import triton.experimental.gluon.nvidia.hopper

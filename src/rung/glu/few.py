@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import torch
@@ -41,8 +42,9 @@ def plan(tensors: Tensors, activation: str, rounding: str, tiled_as: int | None 
     to_parts = _whole_lines(rows * depth * x.element_size())
     to_counters = to_parts + _whole_lines(4 * splits * rows * columns if splits > 1 else 0)
     gate_up_tile = few_rules.gate_up(kind, rows, tiled_as or depth, multiprocessors, operands.width)
+    prepare_down = _down(rows, down_weight, down_bias, tile, tiles * splits, (splits, each))
     gate_up = _gate_up(operands, gate_up_tile, (activation, rounding == "eager"), tiles)
-    down = _down(rows, down_weight, down_bias, tile, tiles * splits, (splits, each))
+    down = prepare_down()
     make_y = memory.on_current((*x.shape[:-1], columns), x.dtype, x.device)
     make_scratch = memory.on_current((to_counters + _whole_lines(4 * tiles),), torch.uint8, x.device)
 
@@ -97,8 +99,8 @@ def _down(
     tile: Tile,
     blocks: int,
     split: tuple[int, int],
-) -> Enter:
-    """Takes a stream and the addresses of hidden, weight, bias, y, parts, counters."""
+) -> Callable[[], Enter]:
+    """Begins to compile it. Takes a stream and the addresses of hidden, weight, bias, y, parts, counters."""
     from rung.glu.kernels.launch import Spec
     from rung.glu.kernels.table import DOWN, DOWN_SIXTEEN
 
@@ -107,13 +109,15 @@ def _down(
     pdl = dependent_launch(chip(device_index(weight)))
     constants = (precision(dtype), width, tile.m, tile.n, tile.k, tile.stages, pdl)
     kernel = DOWN if tile.m > few_rules.SIXTEEN else DOWN_SIXTEEN
-    return kernel.prepare(
+    asked = (
         Spec(dtype, width > 1, constants, tile.warps, tile.stages, pdl),
         device_index(weight),
         blocks,
         (*(dtype,) * 4, torch.float32, torch.int32),
         (rows, columns, depth // width, *steps(weight, width), int(bias is not None), *split),
-    ).on
+    )
+    kernel.begin(*asked)
+    return lambda: kernel.prepare(*asked).on
 
 
 def _whole_lines(size: int) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from rung.glu import rules
 from rung.glu.devices import INTERPRETED, chip
 from rung.glu.operands import Operands, biases, block
 from rung.glu.rules import TOGETHER, Kind, Tile
@@ -59,8 +60,8 @@ def prepare(operands: Operands, tile: Tile, flags: tuple[str, bool, bool]) -> La
     (rows, depth), columns, dtype = x.shape, gate_weight.shape[0], x.dtype
     together = tile.n == TOGETHER
     written = _map(dtype, (rows, columns), columns, (BOX, tile.n // PIECES if together else tile.n))
-    launch = GATE_UP_HOPPER.prepare(
-        _spec(dtype, (*flags, *block(tile), together), tile, REGISTERS_OF_THREE if together else REGISTERS),
+    registers = REGISTERS_OF_THREE if together else REGISTERS
+    asked = (
         device_index(x),
         _programs(rows, columns, tile, x),
         (
@@ -71,6 +72,14 @@ def prepare(operands: Operands, tile: Tile, flags: tuple[str, bool, bool]) -> La
         ),
         (rows, columns // width, depth, biases(gate_bias, up_bias)),
     )
+
+    def spec(tile: Tile) -> Spec:
+        return _spec(dtype, (*flags, *block(tile), together), tile, registers)
+
+    for other in rules.hopper(depth):  # another number of rows will ask for those with the same boxes
+        if other != tile and (other.n, other.k) == (tile.n, tile.k):
+            GATE_UP_HOPPER.begin(spec(other), *asked)
+    launch = GATE_UP_HOPPER.prepare(spec(tile), *asked)
 
     def in_order(
         x: int,

@@ -25,6 +25,19 @@ def plan(tensors: Tensors, activation: str, rounding: str, tiled_as: int | None 
     hidden_features, in_features = gate_weight.shape
     out_features = down_weight.shape[0]
     flags = (activation, rounding == "eager")
+    down_width = vector_width((down_weight, down_bias), hidden_features)
+    strip = few_rules.down_strip(tiled_as or out_features, chip(device).multiprocessors)
+    down_asked = (
+        Spec(dtype, down_width > 1, (down_width, strip.n, strip.k, pdl), strip.warps, 1, pdl),
+        device,
+        -(-out_features // strip.n),
+        (dtype,) * 4,
+        (
+            *(out_features, hidden_features // down_width),
+            *(*steps(down_weight, down_width), int(down_bias is not None)),
+        ),
+    )
+    DOWN_ROW.begin(*down_asked)
     strip = few_rules.gate_up_strip(tiled_as or in_features)
     gate_up = GATE_UP_ROW.prepare(
         Spec(dtype, width > 1, (*flags, width, strip.n, strip.k, pdl), strip.warps, 1, pdl),
@@ -36,15 +49,7 @@ def plan(tensors: Tensors, activation: str, rounding: str, tiled_as: int | None 
             *(*steps(gate_weight, width), *steps(up_weight, width), biases(gate_bias, up_bias)),
         ),
     ).on
-    width = vector_width((down_weight, down_bias), hidden_features)
-    strip = few_rules.down_strip(tiled_as or out_features, chip(device).multiprocessors)
-    down = DOWN_ROW.prepare(
-        Spec(dtype, width > 1, (width, strip.n, strip.k, pdl), strip.warps, 1, pdl),
-        device,
-        -(-out_features // strip.n),
-        (dtype,) * 4,
-        (out_features, hidden_features // width, *steps(down_weight, width), int(down_bias is not None)),
-    ).on
+    down = DOWN_ROW.prepare(*down_asked).on
     make_hidden = memory.on_current((hidden_features,), dtype, x.device)
     make_y = memory.on_current((*x.shape[:-1], out_features), dtype, x.device)
 

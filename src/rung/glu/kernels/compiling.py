@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
-from functools import cache
+from contextlib import contextmanager, suppress
+from functools import cache, wraps
 from pathlib import Path
-from threading import Lock
+from threading import local
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -23,12 +23,16 @@ from triton.compiler import ASTSource
 from triton.runtime import cache as kept
 from triton.runtime import driver
 
-from rung.glu.kernels.entry import Map, Operand
+from rung.glu.kernels.entry import Map, Operand, build_launcher
 
 if TYPE_CHECKING:
     from rung.glu.kernels.launch import Spec
 
-_ONE_AT_A_TIME = Lock()
+MOST_BEGUN = 2
+"""Jobs of `begin` at once: so few that a process can wait for them at its exit."""
+
+_LOADER, _COMPILER = ThreadPoolExecutor(1, "rung-loader"), ThreadPoolExecutor(1, "rung-compiler")
+_BEGUN: dict[Hashable, Future[Any]] = {}
 _TYPES = {torch.bfloat16: "bf16", torch.float16: "fp16", torch.float32: "fp32", torch.int32: "i32"}
 
 
@@ -41,15 +45,10 @@ def type_of(operand: Operand) -> str:
     return f"tensordesc<{_TYPES[operand.dtype]}[{box}]{layout}>"
 
 
-def compile_for(
-    function: Any,
-    spec: Spec,
-    types: Sequence[str],
-    numbers: Sequence[str],
-    constants: dict[str, Any],
-    arch: int,
+def source_for(
+    function: Any, spec: Spec, types: Sequence[str], numbers: Sequence[str], constants: dict[str, Any]
 ) -> Any:
-    """The binary of a jitted function for sm_<arch>.
+    """A jitted function and what it is compiled for.
 
     `types` are those of its pointers and maps, in order, then come `numbers` ("i32", "i64"), then its
     constants by name.
@@ -58,22 +57,47 @@ def compile_for(
     signature = dict(zip(names, (*types, *numbers, *("constexpr",) * len(constants)), strict=True))
     aligned = [at for at, kind in enumerate(types) if spec.aligned and kind.startswith("*")]
     attributes = {(at,): [["tt.divisibility", 16]] for at in aligned}
+    return _kind_of_source(function)(function, signature, constants, attributes)
+
+
+def compile_for(source: Any, spec: Spec, arch: int) -> Any:
+    """The binary of a source for sm_<arch>."""
     options: dict[str, Any] = {"num_warps": spec.warps, "num_stages": spec.stages}
     options |= {"maxnreg": spec.registers} if spec.registers else {}
     options |= {"launch_pdl": True} if spec.pdl else {}
     with _keyed_by_dates():
-        source = _source_of(function)(function, signature, constants, attributes)
         return triton.compile(source, target=GPUTarget("cuda", arch, 32), options=options)
 
 
-@cache
-def loading() -> Future[Any]:
-    """Triton's driver, whose own C code is compiled when it is first used on a machine (0.3 s): meanwhile the
-    kernel is."""
-    return ThreadPoolExecutor(1).submit(lambda: driver.active.utils)
+def loading(source: Any) -> Future[None]:
+    """Triton's driver, whose own C code is compiled when it is first used on a machine (0.3 s), and so is its
+    launcher of each signature: meanwhile the kernel is."""
+
+    def load() -> None:
+        assert driver.active.utils
+        build_launcher(source)
+
+    return _LOADER.submit(load)
 
 
-def _source_of(function: Any) -> Any:
+def begin(name: Hashable, job: Callable[[], Any]) -> None:
+    """Does `job` in another thread, for `begun` to find; nothing where many wait already.
+
+    It compiles and touches no device. At exit Python waits for it (2 s at most), for LLVM must not be left
+    alone; the next process finds what it made on disk.
+    """
+    if name not in _BEGUN and sum(not future.done() for future in _BEGUN.values()) < MOST_BEGUN:
+        with suppress(RuntimeError):  # Python is about to exit
+            _BEGUN[name] = _COMPILER.submit(job)
+
+
+def begun(name: Hashable) -> Any:
+    """The result of such a job, waited for if it is being done; None if it does not even wait any more."""
+    future = _BEGUN.pop(name, None)
+    return None if future is None or future.cancel() else future.result()
+
+
+def _kind_of_source(function: Any) -> Any:
     if not function.is_gluon():
         return ASTSource
     from triton.experimental.gluon._runtime import GluonASTSource
@@ -83,19 +107,20 @@ def _source_of(function: Any) -> Any:
 
 @contextmanager
 def _keyed_by_dates() -> Iterator[None]:
-    """Names binaries on disk by the sizes and dates of Triton's own files, as Python names its byte code.
+    """Names binaries on disk by the sizes and dates of Triton's own files, as Python names its byte code: in
+    this thread, for other threads' kernels are not ours.
 
     Triton hashes what is in them: 416 MB, 0.37 s in each process.
     """
-    with _ONE_AT_A_TIME:
-        before = getattr(kept, "triton_key", None)
-        if before is not None:
-            kept.triton_key = _key
-        try:
-            yield
-        finally:
-            if before is not None:
-                kept.triton_key = before
+    _HERE.ours = True
+    try:
+        yield
+    finally:
+        _HERE.ours = False
+
+
+def _ours_by_dates(own: Callable[[], str]) -> Callable[[], str]:
+    return wraps(own)(lambda: _key() if getattr(_HERE, "ours", False) else own())
 
 
 @cache
@@ -109,3 +134,8 @@ def _key() -> str:
                     about = os.stat(os.path.join(path, name))
                     seen.update(f"{path}/{name} {about.st_size} {about.st_mtime_ns}\n".encode())
     return f"{triton.__version__}-{seen.hexdigest()}"
+
+
+_HERE = local()
+if hasattr(kept, "triton_key"):
+    kept.triton_key = _ours_by_dates(kept.triton_key)

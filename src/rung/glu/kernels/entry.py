@@ -8,7 +8,10 @@ and instrumentation too, goes by `compiled[grid]`.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from types import SimpleNamespace
 from typing import Any, NamedTuple, TypeAlias
 
 import torch
@@ -84,13 +87,31 @@ def _inner(compiled: Any, blocks: int, tail: tuple[Any, ...]) -> Enter | None:
             blocks, 1, 1, stream, function, False, pdl, about,
             None, None, None, None, None, annotations, signature, arguments + tail,
         )  # fmt: skip
-    import triton.backends.nvidia.driver as backend
-
-    if getattr(backend, "_BASE_ARGS_FORMAT", None) == "iiiKKppOOOOOO":
+    if _compiles_launchers():
         return lambda stream, *arguments: launch(
             blocks, 1, 1, stream, function, False, pdl, None, None, about, None, None, None, *arguments, *tail
         )
     return None
+
+
+def build_launcher(source: Any) -> None:
+    """Has Triton 3.6 compile its launcher for a kernel's signature, which it keeps on disk and would else
+    begin (0.3 s of gcc) when the kernel is done."""
+    if not _compiles_launchers():
+        return
+    from triton.backends.nvidia.driver import CudaLauncher
+
+    maps = sum(kind.startswith("tensordesc") for kind in source.signature.values())
+    about: dict[str, Any] = dict.fromkeys(("launch_cooperative_grid", "launch_pdl"), False)
+    about |= {f"{kind}_scratch_{what}": 0 for kind in ("global", "profile") for what in ("size", "align")}
+    with suppress(Exception):  # whatever is wrong, Triton will say
+        CudaLauncher(source, SimpleNamespace(tensordesc_meta=[{}] * maps, **about))
+
+
+def _compiles_launchers() -> bool:
+    import triton.backends.nvidia.driver as backend
+
+    return getattr(backend, "_BASE_ARGS_FORMAT", None) == "iiiKKppOOOOOO"
 
 
 def _unwrapped(launch: Any) -> Any:
@@ -124,12 +145,9 @@ def _described(seen: Map) -> Callable[[int], Sequence[Any]]:
 def _encoded(seen: Map, about: Any) -> Callable[[int], Sequence[Any]]:
     """Encodes an address, or finds it encoded: a map says where memory lies, not what is in it, so it never
     goes out of date. Of Triton's descriptor, checked once, only the address changes."""
-    import copy
-    import inspect
-
     from triton.backends.nvidia.driver import make_tensordesc_arg
 
-    more = (None,) * (len(inspect.signature(make_tensordesc_arg).parameters) - 2)
+    more = (None,) * (make_tensordesc_arg.__code__.co_argcount - 2)
     checked = descriptor(seen, _At(seen.dtype, 0))
     kept: dict[int, Sequence[Any]] = {}
 

@@ -11,14 +11,14 @@ import inspect
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import torch
 import triton
 from triton import knobs
 
-from rung.glu.kernels.compiling import compile_for, loading, type_of
+from rung.glu.kernels.compiling import begin, begun, compile_for, loading, source_for, type_of
 from rung.glu.kernels.entry import Enter, Map, Operand, descriptor, enter
 
 __all__ = ["INTERPRETED", "Kernel", "Launch", "Map", "Operand", "Prepared", "Spec", "address", "beyond"]
@@ -119,20 +119,36 @@ class Kernel:
         with torch.cuda.device(device):
             return Prepared(device, enter(self._binary(spec, device, operands), blocks, operands, tail))
 
-    def binary(self, spec: Spec, types: Sequence[str], arch: int) -> Any:
-        """Compiled for sm_<arch>; `types` are those of the pointers and maps, in order."""
+    def begin(self, spec: Spec, device: int, blocks: int, operands: Sequence[Operand], *_: object) -> None:
+        """Compiles in another thread, while this one compiles something else, what `prepare` will be asked
+        for, or may be."""
+        if not INTERPRETED and (device, spec) not in self._binaries:
+            types, arch = [type_of(o) for o in operands], _arch(device)
+            begin((self, spec, arch), partial(self.binary, spec, types, arch))
+
+    def source(self, spec: Spec, types: Sequence[str]) -> Any:
+        """As Triton's compiler takes it; `types` are those of the pointers and maps, in order."""
         constants = dict(zip(self.constants, spec.constants, strict=True))
-        return compile_for(self.function, spec, types, self.numbers, constants, arch)
+        return source_for(self.function, spec, types, self.numbers, constants)
+
+    def binary(self, spec: Spec, types: Sequence[str], arch: int) -> Any:
+        """Compiled for sm_<arch>."""
+        return compile_for(self.source(spec, types), spec, arch)
 
     def _binary(self, spec: Spec, device: int, operands: Sequence[Operand]) -> Any:
         found = self._binaries.get((device, spec))
         if found is None:
-            driver = loading()
-            major, minor = torch.cuda.get_device_capability(device)
-            found = self.binary(spec, [type_of(o) for o in operands], 10 * major + minor)
-            driver.result()
+            types, arch = [type_of(o) for o in operands], _arch(device)
+            loaded = loading(self.source(spec, types))
+            found = begun((self, spec, arch)) or self.binary(spec, types, arch)
+            loaded.result()
             self._binaries[device, spec] = found
         return found
+
+
+def _arch(device: int) -> int:
+    capability: tuple[int, int] = torch.cuda.get_device_capability(device)
+    return 10 * capability[0] + capability[1]
 
 
 def _interpreted(run: Callable[..., Any], operands: Sequence[Operand], tail: tuple[Any, ...]) -> Enter:
