@@ -137,6 +137,19 @@ def test_without_torch_the_command_that_needs_none(
     assert climb("mlp", *more, "--variants", "fast") == 2
 
 
+@pytest.mark.parametrize("columns", ["0", "1", "20", "41"])
+@pytest.mark.parametrize("more", [["mlp"], ["block"], ["mlp", "--shapes", "64x128,64x100,3x77"]])
+def test_any_width_will_do(
+    columns: str, more: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """0 is what some say who do not know: as wide as it needs to be."""
+    monkeypatch.setenv("COLUMNS", columns)
+    assert climb(*more, "--recorded", "h200", "--no-guess") == 0
+    said = capsys.readouterr().out
+    assert ("left out" in said or columns == "1") is (columns != "0")
+    assert said.startswith("GeGLU" if more[0] == "mlp" else "Transformer") or columns == "1"
+
+
 def test_commands_to_copy_are_quoted_and_never_broken(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -26,8 +27,10 @@ def stdout() -> Console:
     """
     from rung.cli.console import PlainConsole
 
-    narrow = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
-    return PlainConsole(width=None if narrow else WIDE, highlight=False, markup=False, emoji=False)
+    asked = os.environ.get("COLUMNS", "")
+    if not asked.isdecimal() or not int(asked):  # 0 is what some say who do not know
+        asked = str(get_terminal_size().columns if sys.stdout.isatty() else WIDE)
+    return PlainConsole(width=int(asked), highlight=False, markup=False, emoji=False)
 
 
 def stderr() -> Console:
