@@ -69,13 +69,14 @@ def compile_for(source: Any, spec: Spec, arch: int) -> Any:
         return triton.compile(source, target=GPUTarget("cuda", arch, 32), options=options)
 
 
-def loading(source: Any) -> Future[None]:
+def loading(source: Any) -> Future[Any]:
     """Triton's driver, whose own C code is compiled when it is first used on a machine (0.3 s), and so is its
     launcher of each signature: meanwhile the kernel is."""
 
-    def load() -> None:
-        assert driver.active.utils
+    def load() -> Any:
+        utils = driver.active.utils
         build_launcher(source)
+        return utils
 
     return _LOADER.submit(load)
 
