@@ -39,8 +39,8 @@ class Effort:
     """Rounds of each measure."""
 
     burst: int = 9
-    steady: int = 3
-    flushed: int = 3
+    steady: int = 5
+    flushed: int = 5
     wall: int = 7
 
 
