@@ -53,12 +53,14 @@ class _Marks:
 
     def _of_op(self, row: int) -> int:
         """Its number, which stands for its name, its arguments and the ops around it."""
-        found = self.op_numbers.get(row)
-        if found is None:
-            around = self._of_op(self.parent[row])
-            mark = (around, self.ops.name[row], self._arguments(row))
-            found = self.op_numbers[row] = self.numbers.setdefault(mark, len(self.numbers))
-        return found
+        path = []  # a stack may be deeper than Python's own
+        while (around := self.op_numbers.get(row)) is None:
+            path.append(row)
+            row = self.parent[row]
+        for inner in reversed(path):
+            mark = (around, self.ops.name[inner], self._arguments(inner))
+            around = self.op_numbers[inner] = self.numbers.setdefault(mark, len(self.numbers))
+        return around
 
     def _arguments(self, row: int) -> Hashable:
         try:
