@@ -29,20 +29,28 @@ def plain(needed: tuple[Any, ...], biases: tuple[Any, ...] = ()) -> bool:
         and torch._C._functorch.peek_interpreter_stack() is None
         and not torch.autograd._profiler_enabled()
         and not torch._C._len_torch_dispatch_stack()
+        and not _negated(*needed, *biases)
     )
 
 
 def through_dispatcher(*tensors: Any) -> bool:
-    """Whether a call must go by the registered operator: traced, fake, subclassed, or profiled, where it
-    puts the operator's name and shapes into the trace. torch.func's transforms know `autograd.Function`
-    only."""
+    """Whether a call must go by the registered operator: traced, fake, subclassed, lazily negated, or
+    profiled, where it puts the operator's name and shapes into the trace. torch.func's transforms know
+    `autograd.Function` only."""
     if torch.compiler.is_compiling():
         return True
     return not transformed() and (
         torch.autograd._profiler_enabled()
         or torch._C._len_torch_dispatch_stack() > 0
         or not all(type(tensor) in _PLAIN for tensor in tensors)
+        or _negated(*tensors)
     )
+
+
+def _negated(*tensors: Any) -> bool:
+    """Whether memory holds the opposite of a tensor's numbers, as after `.conj().imag`: an operator is given
+    a copy."""
+    return any(tensor is not None and tensor.is_neg() for tensor in tensors)
 
 
 def traced() -> bool:

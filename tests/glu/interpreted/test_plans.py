@@ -109,6 +109,23 @@ def test_results_do_not_alias(rows: int) -> None:
     assert torch.equal(first, kept)
 
 
+@pytest.mark.parametrize("rows", ROWS)
+def test_tensors_negated_lazily(rows: int) -> None:
+    """As `.conj().imag` is: their memory holds the opposite."""
+    tensors = inputs((rows,), 16, 24, torch.float32)
+    for at in (0, 1, 6):
+        expected = mlp("silu", *tensors)
+        pair = torch.stack([tensors[at], -tensors[at]], dim=-1)
+        tensors[at] = torch.view_as_complex(pair).conj().imag
+        assert tensors[at].is_neg()
+        for _ in range(3):
+            assert torch.equal(mlp("silu", *tensors), expected)
+        tensors[at] = tensors[at].resolve_neg().clone()
+    gate = torch.view_as_complex(torch.randn(3, 4, 2)).conj().imag
+    for _ in range(2):
+        torch.testing.assert_close(glu(gate, gate), glu(gate.resolve_neg(), gate.resolve_neg()))
+
+
 def test_wrong_arguments_after_right_ones() -> None:
     x, g, u, d, *_ = inputs((3,), 16, 24, torch.float32)
     rung.glu.glu_mlp(x, g, u, d)
