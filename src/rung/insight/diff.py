@@ -9,6 +9,7 @@ from rung.insight.compare import Comparison, compare
 from rung.insight.forward import Forward, forward, is_drawn, is_emulated
 from rung.insight.narrate import changed, unchanged
 from rung.trace import Trace
+from rung.trace.collecting import no_collections
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,8 @@ def diff(a: Trace, b: Trace, region: str | None = None) -> Diff:
     Raises:
         UsageError: one of the traces has no region of that name.
     """
-    return describe(forward(a, region), forward(b, region))
+    with no_collections():
+        return describe(forward(a, region), forward(b, region))
 
 
 def describe(a: Forward, b: Forward) -> Diff:

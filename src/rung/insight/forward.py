@@ -91,12 +91,11 @@ class Forward:
     def kernel_rows(self) -> tuple[WorkRow, ...]:
         return tuple(row for row in self.rows if row.category in ("kernel", "op"))
 
-    def told(self, tell: Callable[[Kernel], T]) -> list[T]:
-        """What is told of the kernel in `example` that each row stands for, asked once for those recorded
-        alike."""
-        work, known = self.example.work, dict[int, T]()
-        for first in dict.fromkeys(self.like):
-            known[first] = tell(work[first])
+    def told(self, tell: Callable[[WorkRow, Kernel], T]) -> list[T]:
+        """What is told of each row and the kernel in `example` that it stands for, asked once for those
+        that were recorded alike: of anything but times."""
+        work = self.example.work
+        known = {first: tell(self.rows[first], work[first]) for first in dict.fromkeys(self.like)}
         return [known[first] for first in self.like]
 
     @property

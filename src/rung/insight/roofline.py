@@ -7,8 +7,9 @@ limits it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from rung.insight.ceilings import Ceiling
@@ -38,17 +39,23 @@ class Point:
     `"fp8"`). `least_ns` is what it would take at the ceiling: the larger of `compute_ns` and `memory_ns`.
     """
 
-    row: WorkRow
     flop: int | None
     nbytes: int | None
     intensity: float | None
-    flop_per_s: float | None
-    bytes_per_s: float | None
     dtype: str | None
     side: Side | None
     least_ns: int | None
     memory_ns: int | None
     compute_ns: int | None
+    row: WorkRow
+
+    @property
+    def flop_per_s(self) -> float | None:
+        return self.row.flop_per_s
+
+    @property
+    def bytes_per_s(self) -> float | None:
+        return self.row.bytes_per_s if self.nbytes is not None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +69,10 @@ class Roofline:
 
 def roofline(forward: Forward, ceiling: Ceiling | None) -> Roofline:
     """Place each kernel, copy and memset of a forward; without a ceiling the times at it are None."""
-    pairs = zip(forward.rows, forward.told(_dtypes), strict=True)
-    return Roofline(forward, ceiling, tuple(_point(row, dtypes, ceiling) for row, dtypes in pairs))
+    points = forward.told(lambda row, kernel: _point(row, _dtypes(kernel), ceiling))
+    return Roofline(
+        forward, ceiling, tuple(point(row) for point, row in zip(points, forward.rows, strict=True))
+    )
 
 
 def reached(points: Sequence[Point]) -> float | None:
@@ -74,25 +83,16 @@ def reached(points: Sequence[Point]) -> float | None:
     return sum(ns for ns in least if ns) / spent if spent and None not in least else None
 
 
-def _point(row: WorkRow, dtypes: tuple[str, ...], ceiling: Ceiling | None) -> Point:
+def _point(row: WorkRow, dtypes: tuple[str, ...], ceiling: Ceiling | None) -> Callable[[WorkRow], Point]:
+    """The point of a row, and of any that was recorded alike."""
     flop, nbytes = row.work.flop, _through_memory(row)
     dtype = dtypes[0] if len(dtypes) == 1 else None
     peak = ceiling.flop_per_s.get(dtype) if ceiling and dtype else None
     compute_ns, memory_ns = _at(peak, flop), _at(ceiling.bytes_per_s if ceiling else None, nbytes)
     intensity = 0.0 if flop == 0 else flop / nbytes if flop and nbytes else None
-    return Point(
-        row=row,
-        flop=flop,
-        nbytes=nbytes,
-        intensity=intensity,
-        flop_per_s=row.flop_per_s,
-        bytes_per_s=row.bytes_per_s if nbytes is not None else None,
-        dtype=dtype,
-        side=_side(row, intensity, [ceiling.ridge(one) for one in dtypes] if ceiling else []),
-        least_ns=_least(row, compute_ns, memory_ns),
-        memory_ns=memory_ns,
-        compute_ns=compute_ns,
-    )
+    side = _side(row, intensity, [ceiling.ridge(one) for one in dtypes] if ceiling else [])
+    least_ns = _least(row, compute_ns, memory_ns)
+    return partial(Point, flop, nbytes, intensity, dtype, side, least_ns, memory_ns, compute_ns)
 
 
 def _side(row: WorkRow, intensity: float | None, ridges: list[float | None]) -> Side | None:

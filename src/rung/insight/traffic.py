@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rung.insight.counting import demand_of_call
+from rung.insight.forward import WorkRow
 from rung.insight.tensors import Tensor, call_of, inputs
-from rung.insight.work import work_of
 from rung.trace import Kernel, Op
 
 Role = Literal["product", "copy", "memset", ""]
@@ -33,7 +33,7 @@ class Traffic:
     joins: bool = False
 
 
-def traffic_of(kernel: Kernel) -> Traffic:
+def traffic_of(row: WorkRow, kernel: Kernel) -> Traffic:
     """What a kernel moves; a memset inside an op touches none of the op's tensors."""
     op, role = kernel.op, _role(kernel)
     in_graph = kernel.launch is not None and kernel.launch.is_graph
@@ -45,7 +45,7 @@ def traffic_of(kernel: Kernel) -> Traffic:
     reads = _reads(op)
     known = tuple(tensor for tensor in reads if tensor.dtype)
     written = _writes(op) if len(known) == len(reads) else None
-    return Traffic(op.name, role, known, written or _left_over(known, work_of(kernel).nbytes))
+    return Traffic(op.name, role, known, written or _left_over(known, row.work.nbytes))
 
 
 def joined(parts: tuple[Tensor, ...], dtype: str) -> tuple[tuple[Tensor, ...], Tensor]:

@@ -15,6 +15,7 @@ from rung.insight.prospects import Prospects, prospects
 from rung.insight.regression import Regression, regression
 from rung.insight.roofline import Roofline, Side
 from rung.trace import Trace, frames
+from rung.trace.collecting import no_collections
 from rung.visible import printable
 
 
@@ -161,10 +162,11 @@ def why(
     Raises:
         UsageError: there is no such finding, step or region.
     """
-    if other is not None and not are_ranks(trace, other):
-        return regression(trace, other, region, step, only=only, ignore=ignore, min_share=min_share)
-    case = examine(trace, region, step, () if other is None else (other,))
-    return concluded(case, only=only, ignore=ignore, min_share=min_share)
+    with no_collections():
+        if other is not None and not are_ranks(trace, other):
+            return regression(trace, other, region, step, only=only, ignore=ignore, min_share=min_share)
+        case = examine(trace, region, step, () if other is None else (other,))
+        return concluded(case, only=only, ignore=ignore, min_share=min_share)
 
 
 def concluded(

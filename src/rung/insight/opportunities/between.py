@@ -21,8 +21,7 @@ def glus(at: Setting) -> Iterator[Opportunity]:
     the epilogue of one kernel for both.
     """
     products = _products(at)
-    for first, second, down in zip(products, products[1:], products[2:], strict=False):
-        gate, up, last = (_gemm(at, i) for i in (first, second, down))
+    for (first, gate), (second, up), (down, last) in zip(products, products[1:], products[2:], strict=False):
         if gate != up or (last.m, last.k) != (gate.m, gate.n):
             continue
         inner = [i for i in kernels(at.forward, first, down) if i != second]
@@ -32,8 +31,7 @@ def glus(at: Setting) -> Iterator[Opportunity]:
 
 def attentions(at: Setting) -> Iterator[Opportunity]:
     """Each softmax(q @ k.T) @ v written out: the scores would never leave the chip."""
-    for scores, values in pairwise(_products(at)):
-        first, second = _gemm(at, scores), _gemm(at, values)
+    for (scores, first), (values, second) in pairwise(_products(at)):
         if (first.batch, first.m, first.n) != (second.batch, second.m, second.k):
             continue
         inner = kernels(at.forward, scores, values)
@@ -49,14 +47,10 @@ def _is_softmax(at: Setting, inner: list[int]) -> bool:
     return len(found) == 1 and "log" not in found[0] and not others
 
 
-def _products(at: Setting) -> list[int]:
-    return [i for i in kernels(at.forward) if at.rows[i].gemm is not None]
-
-
-def _gemm(at: Setting, i: int) -> Gemm:
-    gemm = at.rows[i].gemm
-    assert gemm is not None  # `_products` chose it by that
-    return gemm
+def _products(at: Setting) -> list[tuple[int, Gemm]]:
+    """The rows of matrix products, each with what it computes."""
+    rows = at.rows
+    return [(i, gemm) for i in kernels(at.forward) if (gemm := rows[i].gemm) is not None]
 
 
 def _gated(at: Setting, inner: list[int]) -> bool:

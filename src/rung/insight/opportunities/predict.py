@@ -16,13 +16,14 @@ Estimate = tuple[int | None, str]
 
 def opportunity(at: Setting, kind: Kind, what: str, rows: Sequence[int], who: str) -> Opportunity:
     """Some rows as one kernel, in one place."""
+    them = [at.rows[row] for row in rows]
     return Opportunity(
         kind=kind,
         what=what,
         places=(tuple(rows),),
-        ops=tuple(base(at.rows[row].op) or at.rows[row].name for row in rows),
-        tensors=tuple(p.tensor for p in at.tensors.inside(rows)),
-        now_ns=sum(_times(at, rows)),
+        ops=tuple([base(row.op) or row.name for row in them]),
+        tensors=tuple([p.tensor for p in at.tensors.inside(rows)]),
+        now_ns=sum([row.dur_ns.median for row in them]),
         prediction=as_one_kernel(at, rows),
         who=who,
     )
@@ -39,12 +40,14 @@ def as_one_kernel(at: Setting, rows: Sequence[int]) -> Prediction:
     Of what autograd keeps for the backward pass only products are left behind: the rest is computed there
     once more, from what the one kernel reads.
     """
-    inside = at.tensors.inside(rows)
-    riders = [row for row in rows if at.rows[row].kind != "gemm"]
+    inside, them = at.tensors.inside(rows), at.rows
+    riders = [row for row in rows if them[row].kind != "gemm"]
     products = set(rows) - set(riders)
     handed = {p.writer for p in inside} - at.tensors.needed_outside(rows, products)
     read_once = [*inside, *(again for _, again in at.tensors.shared(rows))]
-    saved_bytes = sum(p.tensor.nbytes for p in read_once) + sum(_written(at.tensors, row) for row in handed)
+    saved_bytes = sum([p.tensor.nbytes for p in read_once]) + sum(
+        [_written(at.tensors, row) for row in handed]
+    )
     if products:
         saved, assumption = _in_products(at, riders, inside, handed)
     else:
@@ -84,7 +87,8 @@ def _one_mover(at: Setting, rows: Sequence[int], saved_bytes: int) -> Estimate:
 
 
 def _times(at: Setting, rows: Sequence[int]) -> list[int]:
-    return [at.rows[row].dur_ns.median for row in rows]
+    them = at.rows
+    return [them[row].dur_ns.median for row in rows]
 
 
 def _written(tensors: Flow, row: int) -> int:

@@ -31,8 +31,9 @@ def runs(forward: Forward, wanted: Callable[[WorkRow], bool]) -> Iterable[list[i
 
 def kernels(forward: Forward, after: int = -1, before: int | None = None) -> list[int]:
     """The rows between two that are no copies or memsets."""
-    last = len(forward.rows) if before is None else before
-    return [i for i in range(after + 1, last) if forward.rows[i].category in ("kernel", "op")]
+    rows = forward.rows
+    last = len(rows) if before is None else before
+    return [i for i in range(after + 1, last) if rows[i].category in ("kernel", "op")]
 
 
 def base(op: str | None) -> str:
