@@ -249,6 +249,23 @@ def test_all_are_forgotten_before_there_are_too_many(monkeypatch: pytest.MonkeyP
     assert len(seen._SEEN) <= 2
 
 
+def test_one_tensor_twice_takes_nobodys_place() -> None:
+    tensors = remembered(biases=True)
+    for _ in range(seen.ALIKE):
+        seen.remember((*tensors[:5], tensors[4], tensors[6]), OPTIONS, run)
+    assert found(tensors)
+
+
+def test_a_guard_that_is_made_in_another_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    def guard(tensors: Any) -> None:
+        raise AssertionError(f"called without {tensors}")
+
+    monkeypatch.setattr(seen, "_Guard", guard)
+    tensors = draw()
+    seen.remember(tuple(tensors), OPTIONS, run)
+    assert not found(tensors)
+
+
 def test_without_the_guard_nothing_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(seen, "_Guard", None)
     tensors = draw()

@@ -10,6 +10,7 @@ or where memory lies: those are asked here. Without such a guard nothing counts 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from typing import Any
 
 import torch
@@ -56,7 +57,11 @@ def remember(tensors: Tensors, options: Hashable, run: Run) -> None:
     if _Guard is None or any(tensor is None for tensor in given) or not _aligned(*given):
         return
     sizes, strides = [list(t.shape) for t in given], [list(t.stride()) for t in given]
-    like = _Guard(*given, dynamic_dims_sizes=sizes, dynamic_dims_strides=strides).check
+    like: Any = None
+    with suppress(Exception):  # a guard that is made in another way
+        like = _Guard(*given, dynamic_dims_sizes=sizes, dynamic_dims_strides=strides).check
+    if like is None or not like(*given):  # one tensor twice is like nothing
+        return
     where = _where(given[0], no_bias, options)
     if len(_SEEN) >= MOST:
         _SEEN.clear()
