@@ -50,7 +50,8 @@ def _stretch(a: Sequence[str], b: Sequence[str], x0: int, y0: int) -> tuple[list
                 return _way_back(rounds, x0, y0, k, x), (x, y)
         rounds.append({k: reach[k] for k in range(-edits, edits + 1, 2)})
     inside = [k for k, x in rounds[-1].items() if x <= len(a) and y0 + x - x0 - k <= len(b)]
-    k = max(inside, key=lambda k: 2 * reach[k] - k)
+    side = 1 if len(a) - x0 > 2 * (len(b) - y0) else -1  # of ways as far, leave out of what is much longer
+    k = max(inside, key=lambda k: (2 * reach[k] - k, side * k))
     return _way_back(rounds[:-1], x0, y0, k, reach[k]), (reach[k], y0 + reach[k] - x0 - k)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
@@ -68,10 +68,10 @@ Pair = tuple[WorkRow, WorkRow]
 
 def _paired(gone: list[WorkRow], new: list[WorkRow]) -> tuple[list[Pair], list[WorkRow], list[WorkRow]]:
     """Kernels of the same op for inputs of the same shapes; what is left of both."""
-    waiting: defaultdict[object, list[WorkRow]] = defaultdict(list)
+    waiting: defaultdict[object, deque[WorkRow]] = defaultdict(deque)
     for row in new:
         waiting[_job(row)].append(row)
-    pairs = [(row, waiting[_job(row)].pop(0)) for row in gone if row.op and waiting[_job(row)]]
+    pairs = [(row, waiting[_job(row)].popleft()) for row in gone if row.op and waiting[_job(row)]]
     before, after = ({id(pair[side]) for pair in pairs} for side in (0, 1))
     return pairs, [row for row in gone if id(row) not in before], [row for row in new if id(row) not in after]
 

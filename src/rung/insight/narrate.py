@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from rung import names, units
 from rung.insight.compare import Comparison, Fusion, rows_of, unfused
@@ -119,15 +120,24 @@ def _round_trips(diff: Comparison) -> list[str]:
 def _appeared(diff: Comparison, times: bool) -> list[str]:
     """Copies and memsets that A does without, with the kernel that follows them."""
     found: dict[tuple[str, str], list[WorkRow]] = {}
-    rows = diff.b.rows
+    following = _following(diff.b.rows)
     for row in rows_of(diff.b, diff.new):
         if row.category in ("copy", "memset"):
             moved = f" of {units.size(row.work.nbytes)}" if row.work.nbytes is not None else ""
-            behind = rows[next(i for i, r in enumerate(rows) if r is row) + 1 :]
-            after = next((r for r in behind if r.category == "kernel"), None)
+            after = following[id(row)]
             where = f", before the {names.short(after.decoded)}" if after else ""
             found.setdefault((f"{names.short(row.decoded)}{moved}", where), []).append(row)
     return [f"new: {_told(what, rows, times)}{where}" for (what, where), rows in found.items()]
+
+
+def _following(rows: Sequence[WorkRow]) -> dict[int, WorkRow | None]:
+    """By the id of a row the next kernel behind it."""
+    found: dict[int, WorkRow | None] = {}
+    after = None
+    for row in reversed(rows):
+        found[id(row)] = after
+        after = row if row.category == "kernel" else after
+    return found
 
 
 def _replaced(diff: Comparison, times: bool) -> list[str]:
