@@ -11,7 +11,7 @@ import torch
 from rung.glu import rules
 from rung.glu.devices import INTERPRETED, chip
 from rung.glu.operands import Operands, biases, block
-from rung.glu.rules import TOGETHER, Kind, Tile
+from rung.glu.rules import Kind, Tile
 from rung.glu.views import device_index
 
 if TYPE_CHECKING:
@@ -20,13 +20,11 @@ if TYPE_CHECKING:
 KNOWN = ("3.6.", "3.7.", "3.8.")
 """Gluon is an experimental part of Triton: the versions these kernels compile with. On a GPU 3.6 was run."""
 REGISTERS = 168
-"""What 384 threads may have at entry; two consumers then take 240 each, the producer 24."""
-REGISTERS_OF_THREE = 128
-"""What 512 threads may have at entry; three consumers then take 160 each or more, the producer 24."""
+"""What 384 threads may have at entry; consumers then take 240 each, the producer 24."""
 BOX = 64
 """Rows of a TMA box: those that one wgmma multiplies."""
 PIECES = 4
-"""Parts of a tile's width that the epilogue takes one by one in `down_backward`, and with three consumers."""
+"""Parts of a tile's width that the epilogue of `down_backward` takes one by one."""
 
 
 def why_not(operands: Operands, capability: tuple[int, int], kind: Kind) -> str | None:
@@ -58,9 +56,7 @@ def prepare(operands: Operands, tile: Tile, flags: tuple[str, bool, bool]) -> La
 
     x, gate_weight, up_weight, gate_bias, up_bias, width = operands
     (rows, depth), columns, dtype = x.shape, gate_weight.shape[0], x.dtype
-    together = tile.n == TOGETHER
-    written = _map(dtype, (rows, columns), columns, (BOX, tile.n // PIECES if together else tile.n))
-    registers = REGISTERS_OF_THREE if together else REGISTERS
+    written = _map(dtype, (rows, columns), columns, (BOX, tile.n))
     asked = (
         device_index(x),
         _programs(rows, columns, tile, x),
@@ -70,11 +66,11 @@ def prepare(operands: Operands, tile: Tile, flags: tuple[str, bool, bool]) -> La
             *(written, written, written),
             *(dtype, dtype),
         ),
-        (rows, columns // width, depth, biases(gate_bias, up_bias)),
+        (rows, columns // width, depth, biases(gate_bias, up_bias), tile.group),
     )
 
     def spec(tile: Tile) -> Spec:
-        return _spec(dtype, (*flags, *block(tile), together), tile, registers)
+        return _spec(dtype, (*flags, *block(tile)[:-1]), tile)
 
     for other in rules.hopper(depth):  # another number of rows will ask for those with the same boxes
         if other != tile and (other.n, other.k) == (tile.n, tile.k):
@@ -112,7 +108,7 @@ def prepare_backward(
     (rows, depth), columns, dtype = grad.shape, gate.shape[1], grad.dtype
     strides = (gate.stride(0), up.stride(0), 2 * columns, 2 * columns)
     return DOWN_BACKWARD_HOPPER.prepare(
-        _spec(dtype, (activation, *block(tile)), tile, REGISTERS),
+        _spec(dtype, (activation, *block(tile)), tile),
         device_index(grad),
         _programs(rows, columns, tile, grad),
         (
@@ -133,10 +129,10 @@ def _map(dtype: torch.dtype, shape: tuple[int, int], row: int, box: tuple[int, i
     return Map(dtype, shape, (row, 1), box, gl.NVMMASharedLayout.get_default_for(list(box), kind))
 
 
-def _spec(dtype: torch.dtype, constants: tuple[object, ...], tile: Tile, registers: int) -> Spec:
+def _spec(dtype: torch.dtype, constants: tuple[object, ...], tile: Tile) -> Spec:
     from rung.glu.kernels.launch import Spec
 
-    return Spec(dtype, True, constants, tile.warps, tile.stages, registers=registers)
+    return Spec(dtype, True, constants, tile.warps, tile.stages, registers=REGISTERS)
 
 
 def _programs(rows: int, columns: int, tile: Tile, tensor: torch.Tensor) -> int:

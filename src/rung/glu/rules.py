@@ -49,11 +49,8 @@ _HOPPER = (
     Tile(128, 64, 64, 4, 6, efficiency=0.96),
     Tile(64, 64, 64, 4, 8, efficiency=0.83),
 )
-TOGETHER = 128
-"""Width of the tile on which the gate-up kernel's consumers work together."""
-_HOPPER_TOGETHER = Tile(192, TOGETHER, 64, 4, 3, group=11, efficiency=1.02)
-LONG = 4096
-"""Input features from which on it is among the tiles to choose from."""
+SHORT = 1024
+"""Input features up to which all weights of a usual width stay in L2."""
 _DOWN_BACKWARD = (Tile(192, 128, 64, 4, 4), Tile(128, 128, 64, 4, 5, efficiency=0.97))
 
 
@@ -72,14 +69,14 @@ def tma(kind: Kind, save: bool) -> tuple[Tile, ...]:
 
 
 def hopper(depth: int) -> tuple[Tile, ...]:
-    """Tiles of the Gluon gate-up kernel on sm_90 for `depth` input features; warps are those of one consumer.
+    """Tiles of the Gluon gate-up kernel on sm_90 for `depth` input features; warps are those of one of its
+    two consumers.
 
-    Together consumers need fewer bytes and less energy; in turn their epilogues are hidden, which many steps
-    make up for. µs on an H200, burst / steady, 192 x 128 together and 192 x 64 in turn: 110 / 125 and
-    106 / 123 at [8192, 768], 3072; 441 / 529 and 450 / 540 at [4096, 2304], 9216; 2405 / 2803 and 2457 / 2913
-    at [8192, 4096], 14336.
+    Groups of 8 rows of tiles share what comes from memory. Where nothing has to come twice, those of 4 are
+    quicker: 104.1 µs and 104.7 at [8192, 768], 3072 on an H200, 464 and 454 at [4096, 2304], 9216.
     """
-    return (_HOPPER_TOGETHER, *_HOPPER) if depth >= LONG else _HOPPER
+    tall, *others = _HOPPER
+    return (tall._replace(group=4), *others) if depth <= SHORT else _HOPPER
 
 
 def down_backward() -> tuple[Tile, ...]:
@@ -102,7 +99,7 @@ def choose(tiles: tuple[Tile, ...], rows: int, columns: int, multiprocessors: in
     return min(tiles, key=cost)
 
 
-def tiles(kernel: str, kind: Kind, width: int, save: bool, depth: int = LONG) -> tuple[Tile, ...]:
+def tiles(kernel: str, kind: Kind, width: int, save: bool, depth: int = SHORT + 1) -> tuple[Tile, ...]:
     """The tiles of a gate-up kernel by its name, for `depth` input features; without it, for any."""
     if kernel == "hopper":
         return hopper(depth)

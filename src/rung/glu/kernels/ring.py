@@ -1,18 +1,14 @@
 # mypy: ignore-errors
-"""A matrix product on sm_90, in Gluon: a warp fills a ring of stages by TMA, consumers multiply, in turn or
-together.
+"""A matrix product on sm_90, in Gluon: a warp fills a ring of stages by TMA, two consumers multiply in turn.
 
 A stage holds a tile of A in boxes of 64 rows, and a tile of B; barriers say when it is `full` and when
 `empty`. Which stage, and which parity its barriers have, follows from `at`, the running number of fills:
 nothing else is carried through the loops.
 
-A consumer is a warpgroup. In turn, two of them take every other tile whole, with an accumulator for each box
-of A, so that the products of one run under the epilogue of the other (ping-pong). A barrier tells even fills
-from odd ones, no more: a consumer that waited for a stage two fills ahead would pass at once. `turn` keeps
-products in the order of the tiles, and nobody waits so far ahead.
-
-Together, each of three takes its box of every tile, twice as wide: fewer bytes go into shared memory for as
-many products, but nothing runs under the epilogues, which come at once.
+A consumer is a warpgroup. It takes every other tile whole, with an accumulator for each box of A, so that the
+products of one run under the epilogue of the other (ping-pong). A barrier tells even fills from odd ones, no
+more: a consumer that waited for a stage two fills ahead would pass at once. `turn` keeps products in the
+order of the tiles, and nobody waits so far ahead.
 """
 
 from __future__ import annotations
@@ -34,11 +30,11 @@ ROWS = gl.constexpr(64)
 
 
 @gluon.jit
-def barriers(COUNT: gl.constexpr, ARRIVALS: gl.constexpr = 1):
-    """COUNT barriers, each completed by as many arrivals."""
+def barriers(COUNT: gl.constexpr):
+    """COUNT barriers, each completed by one arrival."""
     made = gl.allocate_shared_memory(gl.int64, [COUNT, 1], mbarrier.MBarrierLayout())
     for i in gl.static_range(COUNT):
-        mbarrier.init(made.index(i), count=ARRIVALS)
+        mbarrier.init(made.index(i), count=1)
     return made
 
 
@@ -76,43 +72,6 @@ def product(ring, turn, at, tiles, steps, CONSUMER: gl.constexpr, PARTS: gl.cons
     sums = _wait(acc, 0, PARTS)
     mbarrier.arrive(empty.index(at % STAGES), count=1)
     return sums, at + 1 + steps  # the other consumer's tile lies between
-
-
-@gluon.jit
-def product_together(ring, at, steps, CONSUMER: gl.constexpr, CONSUMERS: gl.constexpr, STAGES: gl.constexpr):
-    """(box CONSUMER of A @ B, an accumulator for each half of B's columns; the next `at`).
-
-    Two, because ptxas refuses a wgmma of m64n256 where a thread has 128 registers at entry.
-    """
-    empty = ring[3]
-    COLUMNS: gl.constexpr = ring[1].shape[1] // 2
-    zero = gl.zeros((ROWS, COLUMNS), gl.float32, gl.NVMMADistributedLayout([3, 0], [4, 1], [16, COLUMNS, 16]))
-    acc = _issue_halves((zero, zero), ring, at, False, CONSUMER, CONSUMERS, STAGES)
-    for _ in range(1, steps):
-        at += 1
-        acc = _issue_halves(acc, ring, at, True, CONSUMER, CONSUMERS, STAGES)
-        acc = _unfinished(_wait(acc, 2, 2), 2)
-        mbarrier.arrive(empty.index((at - 1) % STAGES), count=1)
-    sums = _wait(acc, 0, 2)
-    mbarrier.arrive(empty.index(at % STAGES), count=1)
-    return sums, at + 1
-
-
-@gluon.jit
-def _issue_halves(acc, ring, at, ONTO: gl.constexpr, BOX: gl.constexpr, BOXES: gl.constexpr,
-                  STAGES: gl.constexpr):  # fmt: skip
-    """Starts the products of BOX of A and the halves of B, [N, K], of fill `at`, with ONTO added to `acc`."""
-    a, b, full, _ = ring
-    stage = at % STAGES
-    mbarrier.wait(full.index(stage), (at // STAGES) & 1)
-    rows = a.index(stage * BOXES + BOX)
-    COLUMNS: gl.constexpr = b.shape[1] // 2
-    left = b.index(stage).slice(0, COLUMNS).permute((1, 0))
-    right = b.index(stage).slice(COLUMNS, COLUMNS).permute((1, 0))
-    return (
-        warpgroup_mma(rows, left, acc[0], use_acc=ONTO, is_async=True),
-        warpgroup_mma(rows, right, acc[1], use_acc=ONTO, is_async=True),
-    )
 
 
 @gluon.jit
@@ -184,12 +143,3 @@ def halves(tile):
     ROWS: gl.constexpr = tile.shape[0]
     COLUMNS: gl.constexpr = tile.shape[1]
     return tile.reshape((ROWS, 2, COLUMNS // 2)).permute((0, 2, 1)).split()
-
-
-@gluon.jit
-def quarters(tile):
-    """A tile's columns in four parts, from left to right, all in the registers they were in."""
-    left, right = halves(tile)
-    a, b = halves(left)
-    c, d = halves(right)
-    return a, b, c, d
