@@ -46,6 +46,7 @@ def test_short_weights_get_short_groups() -> None:
     assert [tile.group for tile in rules.hopper(768)] == [4, 8, 8]
     assert [tile.group for tile in rules.hopper(2304)] == [8, 8, 8]
     assert [tile[:5] for tile in rules.hopper(768)] == [tile[:5] for tile in rules.hopper(2304)]
+    assert {*rules.hopper(768), *rules.hopper(2304)} <= set(rules.candidates("hopper", "half"))
 
 
 def test_tables_by_name() -> None:
