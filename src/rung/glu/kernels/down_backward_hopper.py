@@ -24,8 +24,6 @@ from rung.glu.kernels.ring import CONSUMERS, ROWS, barriers, empty_stage, halves
 
 SLOTS = gl.constexpr(4)
 """Pieces of a tile's width, each with a slot of its own: twice 64 x 32 elements."""
-AT_ONCE = gl.constexpr(2)
-"""Pieces that are written out."""
 
 
 @gluon.jit
@@ -94,6 +92,7 @@ def _consume(CONSUMER: gl.constexpr, inputs, outputs, ring, slots, ready, turn, 
     WIDTH: gl.constexpr = BN // SLOTS
     PIECES: gl.constexpr = PARTS * SLOTS
     MINE: gl.constexpr = CONSUMER * SLOTS
+    AT_ONCE: gl.constexpr = 1 if ACT == "gelu" else 2  # pieces written out; two of erf's would spill
     first = gl.program_id(0) + CONSUMER * gl.num_programs(0)
     tiles = 0
     at = CONSUMER * steps
