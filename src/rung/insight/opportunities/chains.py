@@ -29,7 +29,7 @@ The first that fits is the name."""
 def chains(at: Setting) -> Iterator[Opportunity]:
     """Each chain of two kernels or more that would save a round trip worth its bytes, and time as well."""
     for run in runs(at.forward, mergeable):
-        for rows in at.tensors.linked(run):
+        for rows in at.tensors.linked(run) if len(run) > 1 else ():
             what, who = _named({base(at.rows[row].op) for row in rows})
             one = opportunity(at, "chain", what, rows, who)
             if one.prediction.saved_bytes >= WORTH_SAVING and one.prediction.saved_ns != 0:
