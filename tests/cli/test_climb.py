@@ -83,7 +83,7 @@ def test_the_mlp_in_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
         "batch 64, seq 128, dim 768, hidden 3072, bf16   recorded on NVIDIA H200, torch 2.11"
     )
     assert lines[4].startswith(
-        "eager   mlp_fwd, median of 3   5 kernels + 2 memsets, 7 launches   GPU 235 µs"
+        "eager   mlp_fwd, median of 3   5 kernels + 2 memsets, 7 launches   GPU 234 µs"
     )
     assert (
         "  · the [64, 128, 3072] result of aten::gelu, 50.3 MB, is no longer written to memory and read back"

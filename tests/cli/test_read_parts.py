@@ -89,8 +89,9 @@ def test_header(trace: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_what_a_recording_says_of_itself_is_a_line_each(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
     path = write(tmp_path / "t.json", *EVENTS, rung={"variant": "eager", "weights": {"w": [0] * 99}})
     assert run(["read", str(path), "--header"]) == 0
     lines = capsys.readouterr().out.splitlines()
