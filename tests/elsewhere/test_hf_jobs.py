@@ -114,7 +114,7 @@ def _is_what_was_asked_for(hub: JobsHub) -> None:
     assert job.spec["command"][:2] == ["sh", "-c"]
     assert (
         f"uvx --from 'rung[torch,liger,models] @ file:///data/{wheel}' rung climb matmul-add"
-        " --size 16 --variants eager --device cpu --no-guess --json --out traces > result.json"
+        " --variants eager --device cpu --size 16 --no-guess --json --out traces > result.json"
     ) in job.spec["command"][2]
     assert (hub.folder / "job0" / "data" / wheel).read_bytes()[:2] == b"PK"
 

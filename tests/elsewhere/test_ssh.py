@@ -137,7 +137,7 @@ def test_a_failure_there_is_one_line_and_its_reason(
     [
         (
             "climb mlp --batch 2 --no-warmup --train --guess kernels=5 --html page.html",
-            "climb mlp --batch 2 --no-warmup --train --no-guess --json --out traces",
+            "climb mlp --no-warmup --train --batch 2 --no-guess --json --out traces",
         ),
         (
             "record --variant eager --variant rung --no-shapes --stacks pkg.work:make",

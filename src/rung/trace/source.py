@@ -108,7 +108,7 @@ def _drained(name: str, file: BinaryIO) -> bytes:
         UnreadableTraceError: there is no sign of an event in the first `HEAD` bytes.
     """
     head = beginning = b""
-    while len(beginning) < HEAD:
+    while max(len(head), len(beginning)) < HEAD:  # behind a deflated stream there may be anything
         if not (more := file.read(max(len(head), FIRST))):
             return head
         head += more
