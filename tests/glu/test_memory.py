@@ -30,7 +30,7 @@ def test_on_the_cpu_torch_makes_it() -> None:
 @pytest.mark.parametrize("current", [0, 1])
 def test_the_quick_way_is_for_the_current_device(monkeypatch: pytest.MonkeyPatch, current: int) -> None:
     made: list[Any] = []
-    monkeypatch.setattr(torch._C, "_cuda_getDevice", lambda: current, raising=False)
+    monkeypatch.setattr(memory, "current_device", lambda: current)
     monkeypatch.setattr(
         torch._C._dynamo.guards, "_empty_strided_cuda", lambda *asked: made.append(("quickly", *asked))
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
@@ -15,6 +16,16 @@ HAS_TRITON = importlib.util.find_spec("triton") is not None
 # Triton reads it once, when a kernel is defined.
 INTERPRETED = HAS_TRITON and os.environ.get("TRITON_INTERPRET") == "1"
 KERNEL_DTYPES = (torch.bfloat16, torch.float16, torch.float32)
+
+
+def _zero(*_: int) -> int:
+    return 0
+
+
+current_device: Callable[[], int] = getattr(torch._C, "_cuda_getDevice", _zero)
+"""The number of the thread's current CUDA device; 0 where torch knows no CUDA."""
+stream_of: Callable[[int], int] = getattr(torch._C, "_cuda_getCurrentRawStream", _zero)
+"""The current stream of a CUDA device; 0 where torch knows no CUDA."""
 
 
 class Chip(NamedTuple):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from rung.glu import few_rules, memory, portable
-from rung.glu.devices import chip, dependent_launch, kind_of
+from rung.glu.devices import chip, current_device, dependent_launch, kind_of, stream_of
 from rung.glu.operands import Operands, Run, Tensors, arrange, biases, precision, steps
 from rung.glu.rules import Tile
 from rung.glu.views import device_index, fold, vector_width
@@ -26,7 +26,7 @@ def plan(tensors: Tensors, activation: str, rounding: str, tiled_as: int | None 
     `tiled_as` lets the rules choose tiles for so many hidden and output features. The scratch memory holds h,
     then the parts of a split sum, then the counters.
     """
-    from rung.glu.kernels.launch import address, beyond, current_device, stream_of
+    from rung.glu.kernels.launch import address, beyond
 
     x, gate_weight, up_weight, down_weight, gate_bias, up_bias, down_bias = tensors
     device = device_index(x)

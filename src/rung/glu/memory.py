@@ -12,6 +12,8 @@ from functools import partial
 
 import torch
 
+from rung.glu.devices import current_device
+
 Make = Callable[[], torch.Tensor]
 """Makes a new contiguous tensor, its elements as memory has them."""
 
@@ -19,9 +21,9 @@ Make = Callable[[], torch.Tensor]
 def prepare(shape: tuple[int, ...], dtype: torch.dtype, device: torch.device) -> Make:
     """How to make a tensor like this, again and again."""
     quickly, make = on_current(shape, dtype, device), _by_torch(shape, dtype, device)
-    index, current_device = device.index, getattr(torch._C, "_cuda_getDevice", None)
-    if device.type != "cuda" or current_device is None:
+    if device.type != "cuda":
         return make
+    index = device.index
     return lambda: quickly() if current_device() == index else make()
 
 

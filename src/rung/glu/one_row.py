@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from rung.glu import few_rules, memory
-from rung.glu.devices import chip, dependent_launch
+from rung.glu.devices import chip, current_device, dependent_launch, stream_of
 from rung.glu.operands import Run, Tensors, arrange, biases, steps
 from rung.glu.views import device_index, vector_width
 
@@ -15,7 +15,7 @@ def plan(tensors: Tensors, activation: str, rounding: str, tiled_as: int | None 
 
     `tiled_as` lets the rules choose strips for so many input and output features.
     """
-    from rung.glu.kernels.launch import Spec, address, current_device, stream_of
+    from rung.glu.kernels.launch import Spec, address
     from rung.glu.kernels.table import DOWN_ROW, GATE_UP_ROW
 
     x, gate_weight, up_weight, down_weight, gate_bias, up_bias, down_bias = tensors

@@ -18,6 +18,7 @@ import torch
 import triton
 from triton import knobs
 
+from rung.glu.devices import current_device, stream_of
 from rung.glu.kernels.compiling import begin, begun, compile_for, loading, source_for, type_of
 from rung.glu.kernels.entry import Enter, Map, Operand, descriptor, enter
 
@@ -69,13 +70,6 @@ def _from_byte(tensor: torch.Tensor, byte: int) -> torch.Tensor:
     return tensor[byte:]
 
 
-def _zero(*_: int) -> int:
-    return 0
-
-
-current_device: Callable[[], int] = getattr(torch._C, "_cuda_getDevice", _zero)
-stream_of: Callable[[int], int] = getattr(torch._C, "_cuda_getCurrentRawStream", _zero)
-"""The current stream of a device."""
 address: Callable[[torch.Tensor], Any] = _itself if INTERPRETED else torch.Tensor.data_ptr
 """What a launch takes for a tensor: where it lies; under Triton's interpreter the tensor itself."""
 beyond: Callable[[Any, int], Any] = _from_byte if INTERPRETED else operator.add
