@@ -16,7 +16,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import torch
@@ -42,6 +42,10 @@ class Effort:
     steady: int = 5
     flushed: int = 5
     wall: int = 7
+
+    def more(self) -> Effort:
+        """Three times as many, where calls are short and contenders close."""
+        return Effort(*(3 * rounds for rounds in astuple(self)))
 
 
 QUICK = Effort(burst=3, steady=1, flushed=1, wall=3)

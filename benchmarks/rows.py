@@ -53,12 +53,12 @@ def wall(shape: Shape, names: Iterable[str], effort: Effort) -> Times:
     with torch.inference_mode():
         forwards, errors = _forwards(shape, names)
         on_one_set = {name: calls[:1] for name, calls in forwards.items()}
-        return _with_errors(wall_us(on_one_set, effort), errors)
+        return _with_errors(wall_us(on_one_set, effort.more()), errors)
 
 
 def few(shape: Shape, effort: Effort) -> Times:
     """A small batch, beside the time it takes to read the weights once."""
-    times = forward(shape, ["rung", "eager", "packed, glu"], ["burst"], effort)
+    times = forward(shape, ["rung", "eager", "packed, glu"], ["burst"], effort.more())
     weights = 3 * shape[1] * shape[2] * 2
     times["weight bytes / copy speed"] = {"burst": weights / _copy_speed(effort)}
     return times
@@ -187,7 +187,7 @@ def _beside_copy(calls: dict[str, list[Call]], tensors: int, numbers: int, effor
     """Beside the bytes of so many tensors at the speed of a large copy, and beside the simplest kernel that
     moves as many: a sum reads two tensors and writes a third."""
     sums: list[Call] = [partial(torch.add, *pair) for pair in _pairs(tensors, numbers // 3)]
-    times = gpu_us(calls | {AS_MANY_BYTES: sums}, effort, ["burst", "flushed"])
+    times = gpu_us(calls | {AS_MANY_BYTES: sums}, effort.more(), ["burst", "flushed"])
     times["bytes / copy speed"] = dict.fromkeys(
         ("burst", "flushed"), tensors * numbers * 2 / _copy_speed(effort)
     )

@@ -62,7 +62,13 @@ def gate_up(tile: Tile, dtype: Any, activation: str, *, save: bool, bias: bool =
 def down_backward(tile: Tile, dtype: Any, activation: str) -> None:
     grad, down = torch.empty(1000, 768, dtype=dtype), torch.empty(768, 3080, dtype=dtype)
     gate, up = (torch.empty(1000, 3080, dtype=dtype) for _ in range(2))
-    hopper.prepare_backward(grad, down, gate, up, activation, tile)
+    hopper.prepare_down_backward(grad, down, gate, up, activation, tile)
+
+
+def gate_up_backward(dtype: Any) -> None:
+    both = torch.empty(1000, 2 * 3080, dtype=dtype)
+    gate, up = (torch.empty(3080, 768, dtype=dtype) for _ in range(2))
+    hopper.prepare_gate_up_backward(*both.chunk(2, dim=1), gate, up, rules.GATE_UP_BACKWARD)
 
 
 def products(code: str) -> tuple[int, int]:
@@ -101,11 +107,24 @@ def test_instructions_stay_in_their_cache(asked: list[Asked]) -> None:
         assert len(re.findall(r"/\*[0-9a-f]{4,5}\*/", machine_code(asked[-1].compiled()))) * 16 < 64 * 1024
 
 
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+def test_gate_up_backward(asked: list[Asked], dtype: Any) -> None:
+    gate_up_backward(dtype)
+    binary = asked[-1].compiled()
+    used = resources(binary)
+    assert binary.metadata.name == "rung_gate_up_backward_hopper_192x128x64_s5"
+    assert used["stack"] == used["local"] == 0
+    assert used["shared"] <= SHARED
+    assert asked[-1].numbers == (1000, 96, 3080)
+    assert asked[-1].blocks == 6 * 6
+
+
 def test_products_overlap(asked: list[Asked]) -> None:
     """ptxas lets each wgmma wait for the one before where it does not understand a loop; here a consumer
     waits for all of them once a tile."""
     gate_up(rules.hopper(768)[0], torch.bfloat16, "silu", save=False)
     down_backward(rules.down_backward()[1], torch.bfloat16, "silu")
+    gate_up_backward(torch.bfloat16)
     for one in asked:
         instructions, waits = products(machine_code(one.compiled()))
         assert instructions >= 2 * 2 * 2 * 4  # consumers, first step and loop, accumulators, K of 16

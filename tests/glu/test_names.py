@@ -25,6 +25,13 @@ def test_backward_through_down() -> None:
     assert read.fields["epilogue"] == ["gelu_tanh_backward", "mul"]
 
 
+def test_backward_through_gate_and_up() -> None:
+    read = decode("rung_gate_up_backward_hopper_192x128x64_s5")
+    assert (read.family, read.kind) == ("rung", "gemm")
+    assert (read.fields["tile"], read.fields["stages"]) == ([192, 128, 64], 5)
+    assert "epilogue" not in read.fields
+
+
 def test_down_and_pointwise() -> None:
     assert decode("rung_down_16x32x128_s4").fields["tile"] == [16, 32, 128]
     assert decode("rung_glu_backward_gelu").fields == {

@@ -17,7 +17,18 @@ from calls import mlp  # noqa: E402
 from errorbudget import budget, check, eager, error, in_double, inputs, several  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
-from rung.glu import ACTIVATIONS, GLUMLP, backend, glu, glu_mlp, reference, rules, tune, warm  # noqa: E402
+from rung.glu import (  # noqa: E402
+    ACTIVATIONS,
+    GLUMLP,
+    backend,
+    glu,
+    glu_mlp,
+    plans,
+    reference,
+    rules,
+    tune,
+    warm,
+)  # fmt: skip
 from rung.glu.gate_up import Choice, plan  # noqa: E402
 
 pytestmark = [
@@ -78,6 +89,29 @@ def test_down_backward(dtype: Any) -> None:
             exact = torch.cat(parts, dim=1)
             assert error(ours, exact) <= error(usual, exact)
             assert torch.equal(ours, torch.ops.rung.down_backward(grad, d, gate, up, activation))
+
+
+@pytest.mark.skipif(not HOPPER, reason="needs an sm_90")
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+def test_gate_up_backward(dtype: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one product, whatever the sizes, beside two of which the first is rounded."""
+    monkeypatch.setattr(rules, "FULL", 0)
+    plans.forget()
+    for rows, width, hidden in [
+        (1, 8, 8),
+        (130, 72, 200),
+        (500, 264, 4104),
+        (193, 136, 256),
+        (400, 3000, 64),
+    ]:
+        _, g, u, *_ = draw(rows, width, hidden, dtype)
+        both = torch.randn(rows, 2 * hidden, dtype=dtype, device="cuda")
+        ours = torch.ops.rung.gate_up_backward(both, g, u)
+        exact = both.double() @ torch.cat([g, u]).double()
+        usual = torch.addmm(both[:, :hidden] @ g, both[:, hidden:], u)
+        assert error(ours, exact) <= budget(dtype, error(usual, exact), forward=False)
+        assert torch.equal(ours, torch.ops.rung.gate_up_backward(both, g, u))
+    plans.forget()
 
 
 @pytest.mark.skipif(not HOPPER, reason="needs an sm_90")

@@ -26,7 +26,7 @@ def test_small_batches_read_wide_weights_with_wide_tiles() -> None:
     assert few_rules.gate_up("half", 2, 3072, 132)[:2] == (16, 64)
     assert few_rules.gate_up("half", 17, 3072, 132)[:2] == (64, 32)
     assert few_rules.gate_up("half", 17, 14336, 132)[:2] == (64, 64)
-    assert few_rules.down("half", 16, 768, 132)[:2] == (16, 32)
+    assert few_rules.down("half", 16, 768, 132)[:2] == (16, 64)
     assert few_rules.down("half", 17, 4096, 132)[:2] == (64, 64)
     assert few_rules.down_strip(768, 132).n == 2
     assert few_rules.down_strip(4096, 132).n == 8
@@ -64,6 +64,24 @@ def test_backward_takes_the_tall_tile_where_it_fills_the_machine(
     rows: int, columns: int, height: int
 ) -> None:
     assert choose(rules.down_backward(), rows, columns, 132).m == height
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "depth", "one"),
+    [
+        (8192, 768, 3072, True),  # 43 x 6 tiles of 2 x 132
+        (4096, 2304, 9216, True),  # 22 x 18 of 3 x 132
+        (8192, 5120, 1536, True),  # 43 x 40 of 14 x 132
+        (8192, 1024, 4096, False),  # 43 x 8 of 3 x 132
+        (6144, 768, 3072, False),  # 32 x 6 of 2 x 132
+        (512, 768, 3072, False),
+        (8192, 4096, 14336, False),  # 43 x 32 of 11 x 132, and too deep
+    ],
+)
+def test_backward_for_x_is_one_product_where_that_was_quicker(
+    rows: int, columns: int, depth: int, one: bool
+) -> None:
+    assert (rules.gate_up_backward(rows, columns, depth, 132) is not None) == one
 
 
 def test_cost_by_hand() -> None:

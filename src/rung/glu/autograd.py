@@ -60,8 +60,8 @@ def setup_mlp(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> 
 def mlp_gradient(ctx: Any, grad: Tensor | None, *_: None) -> Gradients:
     """Gradients for x, three weights, three biases; each tensor that was kept is let go after its last use.
 
-    Five kernels: the weight of down; down and the GLU in one, which leaves the gradients of gate and up side
-    by side; so one product for both their weights; two for x.
+    Four kernels or five: the weight of down; down and the GLU in one, which leaves the gradients of gate and
+    up side by side; so one product for both their weights; for x one, or two.
     """
     if grad is None:
         return (None,) * 10
@@ -89,14 +89,19 @@ def mlp_gradient(ctx: Any, grad: Tensor | None, *_: None) -> Gradients:
         if needs[4] or needs[5]:
             found[4], found[5] = both.sum(0).chunk(2)
         if needs[0]:
-            grad_gate, grad_up = both.chunk(2, dim=1)
-            found[0] = _sum_of_products(grad_gate, gate_weight, grad_up, up_weight).view(x.shape)
+            grad_x = _gate_up_backward(both, gate_weight, up_weight)
+            found[0] = grad_x if x.ndim == 2 else grad_x.view(x.shape)
     asked = [one if need else None for one, need in zip(found, needs, strict=False)]
     return (*asked, None, None, None)
 
 
 def _down_backward(*arguments: Any) -> Tensor:
     run = torch.ops.rung.down_backward if through_dispatcher(*arguments[:4]) else training.down_backward
+    return run(*arguments)
+
+
+def _gate_up_backward(*arguments: Tensor) -> Tensor:
+    run = torch.ops.rung.gate_up_backward if through_dispatcher(*arguments) else training.gate_up_backward
     return run(*arguments)
 
 
@@ -155,11 +160,6 @@ def over_batch(operator: Callable[..., Any]) -> Callable[..., Any]:
         return result, 0 if isinstance(result, torch.Tensor) else (0,) * len(result)
 
     return rule
-
-
-def _sum_of_products(a: Tensor, b: Tensor, c: Tensor, d: Tensor) -> Tensor:
-    """a @ b + c @ d, the sum in the second product's epilogue."""
-    return torch.addmm(a @ b, c, d) if torch.is_grad_enabled() else (a @ b).addmm_(c, d)
 
 
 class _Function(torch.autograd.Function):  # type: ignore[misc]

@@ -93,7 +93,7 @@ def prepare(operands: Operands, tile: Tile, flags: tuple[str, bool, bool]) -> La
     return in_order
 
 
-def prepare_backward(
+def prepare_down_backward(
     grad: torch.Tensor,
     down_weight: torch.Tensor,
     gate: torch.Tensor,
@@ -115,6 +115,30 @@ def prepare_backward(
             _map(dtype, (rows, depth), grad.stride(0), (BOX, tile.k)),
             _map(dtype, (depth, columns), down_weight.stride(0), (tile.k, tile.n)),
             *(_map(dtype, (rows, columns), row, (BOX, tile.n // PIECES)) for row in strides),
+        ),
+        (rows, columns // (16 // dtype.itemsize), depth),
+    )
+
+
+def prepare_gate_up_backward(
+    grad_gate: torch.Tensor,
+    grad_up: torch.Tensor,
+    gate_weight: torch.Tensor,
+    up_weight: torch.Tensor,
+    tile: Tile,
+) -> Launch:
+    """Takes the addresses of the gradients [M, N], the weights [N, K], and of the gradient for x [M, K]."""
+    from rung.glu.kernels.table_hopper import GATE_UP_BACKWARD_HOPPER
+
+    (rows, depth), columns, dtype = grad_gate.shape, gate_weight.shape[1], grad_gate.dtype
+    return GATE_UP_BACKWARD_HOPPER.prepare(
+        _spec(dtype, block(tile), tile),
+        device_index(grad_gate),
+        _programs(rows, columns, tile, grad_gate),
+        (
+            *(_map(dtype, (rows, depth), g.stride(0), (BOX, tile.k)) for g in (grad_gate, grad_up)),
+            *(_map(dtype, (depth, columns), w.stride(0), (tile.k, tile.n)) for w in (gate_weight, up_weight)),
+            _map(dtype, (rows, columns), columns, (BOX, tile.n // 2)),
         ),
         (rows, columns // (16 // dtype.itemsize), depth),
     )

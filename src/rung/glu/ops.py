@@ -25,6 +25,7 @@ _SCHEMAS = {
     "glu_mlp_training": f"(Tensor x, {_WEIGHTS}, Tensor down_weight, {_BIASES}, Tensor? down_bias, "
     "str activation, str rounding, bool keep) -> (Tensor, Tensor, Tensor, Tensor)",
     "down_backward": "(Tensor grad, Tensor down_weight, Tensor gate, Tensor up, str activation) -> Tensor",
+    "gate_up_backward": f"(Tensor both, {_WEIGHTS}) -> Tensor",
 }
 
 
@@ -64,6 +65,10 @@ def _fake_down_backward(grad: Any, down_weight: Any, *rest: Any) -> Any:
     return grad.new_empty((grad.shape[0], 2 * down_weight.shape[1]))
 
 
+def _fake_gate_up_backward(both: Any, gate_weight: Any, up_weight: Any) -> Any:
+    return both.new_empty((both.shape[0], gate_weight.shape[1]))
+
+
 _IMPLEMENTATIONS = {
     "glu": (pointwise.glu, _fake_glu),
     "glu_backward": (pointwise.glu_backward, _fake_glu_backward),
@@ -71,6 +76,7 @@ _IMPLEMENTATIONS = {
     "glu_mlp": (forward.glu_mlp, _fake_glu_mlp),
     "glu_mlp_training": (training.forward, _fake_glu_mlp_training),
     "down_backward": (training.down_backward, _fake_down_backward),
+    "gate_up_backward": (training.gate_up_backward, _fake_gate_up_backward),
 }
 _GRADIENTS = {
     "glu": (autograd.glu_gradient, autograd.setup_glu),

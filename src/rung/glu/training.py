@@ -1,25 +1,23 @@
-"""The MLP with gradients: what forward keeps, and the kernel that backward begins with. Checked arguments, no
+"""The MLP with gradients: what forward keeps, and backward's two kernels of its own. Checked arguments, no
 autograd."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from torch import Tensor
 from torch.nn import functional
 
-from rung.glu import hopper, plans, pointwise, rules
+from rung.glu import hopper, memory, plans, pointwise, rules
 from rung.glu.devices import chip, kind_of, why_no_kernel
-from rung.glu.gate_up import Plan as GateUpPlan
-from rung.glu.gate_up import gate_up
+from rung.glu.gate_up import Plan, gate_up
 from rung.glu.rules import Tile
 from rung.glu.views import device_index, vector_width
 
-if TYPE_CHECKING:
-    from rung.glu.kernels.launch import Launch
-
 Kept = tuple[Tensor, Tensor, Tensor, Tensor]
+Run = Callable[..., Tensor]
+"""A part of backward as it runs for tensors of one geometry."""
 
 
 def forward(
@@ -40,19 +38,12 @@ def forward(
     return (y, hidden, gate, up) if keep else (y, x.new_empty(0), x.new_empty(0), x.new_empty(0))
 
 
-def planned_forward(plan: GateUpPlan, tensors: tuple[Any, ...], keep: bool) -> Kept:
+def planned_forward(plan: Plan, tensors: tuple[Any, ...], keep: bool) -> Kept:
     """The same with the gate-up kernel's plan at hand, of x, three weights, three biases or None."""
     x, gate_weight, up_weight, down_weight, gate_bias, up_bias, down_bias = tensors
     hidden, gate, up = plan.run(x, gate_weight, up_weight, gate_bias, up_bias)
     y = functional.linear(hidden, down_weight, down_bias)
     return (y, hidden, gate, up) if keep else (y, *(x.new_empty(0) for _ in range(3)))
-
-
-class Plan(NamedTuple):
-    """A prepared `down_backward`, or None where a product and the GLU's gradient do its work."""
-
-    launch: Launch | None
-    address: Callable[[Tensor], Any] = Tensor.data_ptr
 
 
 def down_backward(grad: Tensor, down_weight: Tensor, gate: Tensor, up: Tensor, activation: str) -> Tensor:
@@ -62,48 +53,96 @@ def down_backward(grad: Tensor, down_weight: Tensor, gate: Tensor, up: Tensor, a
     """
     tensors = (grad, down_weight, gate, up)
     where = ("down-backward", activation, *map(plans.of, tensors))
-    plan: Plan = plans.find(where) or plans.keep(where, _plan(*tensors, activation))
-    if plan.launch is None:
-        return pointwise.glu_backward_side_by_side(grad @ down_weight, gate, up, activation)
-    columns = gate.shape[1]
-    both = gate.new_empty((gate.shape[0], 2 * columns))
-    to = both.data_ptr()
-    plan.launch(*map(plan.address, tensors), to, to + columns * both.element_size())
-    return both
+    run: Run = plans.find(where) or plans.keep(where, _through_down(*tensors, activation))
+    return run(*tensors)
 
 
-def why_not_fused(grad: Tensor, down_weight: Tensor, gate: Tensor, up: Tensor) -> str | None:
-    """Why `down_backward` is no single kernel for these, or None where it is one."""
-    if not (grad.numel() and gate.numel()):
+def gate_up_backward(both: Tensor, gate_weight: Tensor, up_weight: Tensor) -> Tensor:
+    """The gradient of x [M, K] from those of gate and up.
+
+    `both` holds them side by side [M, 2 N], `gate_weight` and `up_weight` are [N, K].
+    """
+    tensors = (both, gate_weight, up_weight)
+    where = ("gate-up-backward", *map(plans.of, tensors))
+    run: Run = plans.find(where) or plans.keep(where, _through_gate_up(*tensors))
+    return run(*tensors)
+
+
+def why_no_gluon(*matrices: Tensor) -> str | None:
+    """Why no Gluon kernel can take these, or None where one can."""
+    first = matrices[0]
+    if not all(matrix.numel() for matrix in matrices):
         return "a dimension is zero"
-    obstacle = why_no_kernel(grad.device, grad.dtype)
+    obstacle = why_no_kernel(first.device, first.dtype)
     if obstacle is not None:
         return obstacle
-    if any(tensor.stride(0) < tensor.shape[1] for tensor in (grad, down_weight, gate, up)):
+    if any(matrix.stride(0) < matrix.shape[1] for matrix in matrices):
         return "rows overlap"
-    width = vector_width((grad, down_weight, gate, up), *down_weight.shape)
-    return hopper.why_no_gluon(chip(device_index(grad)).capability, kind_of(grad.dtype), width)
+    width = vector_width(matrices, *(matrix.shape[1] for matrix in matrices))
+    return hopper.why_no_gluon(chip(device_index(first)).capability, kind_of(first.dtype), width)
 
 
-def _plan(grad: Tensor, down_weight: Tensor, gate: Tensor, up: Tensor, activation: str) -> Plan:
-    if why_not_fused(grad, down_weight, gate, up):
-        return Plan(None)
-    multiprocessors = chip(device_index(grad)).multiprocessors
-    tile = rules.choose(rules.down_backward(), *gate.shape, multiprocessors)
-    return _prepared(grad, down_weight, gate, up, activation, tile)
-
-
-def _prepared(
-    grad: Tensor, down_weight: Tensor, gate: Tensor, up: Tensor, activation: str, tile: Tile
-) -> Plan:
-    from rung.glu.kernels.launch import address
-
-    return Plan(hopper.prepare_backward(grad, down_weight, gate, up, activation, tile), address)
-
-
-def down_backward_plans(hidden: Tensor, down_weight: Tensor, activation: str) -> list[Plan]:
-    """A plan for each tile that `down_backward` may choose for tensors like these: for warming."""
+def prepare(hidden: Tensor, up_weight: Tensor, down_weight: Tensor, activation: str) -> None:
+    """Prepares every kernel that backward may choose for tensors like these: for warming."""
     grad = hidden.new_empty((hidden.shape[0], down_weight.shape[0]))
-    if why_not_fused(grad, down_weight, hidden, hidden):
-        return []
-    return [_prepared(grad, down_weight, hidden, hidden, activation, tile) for tile in rules.down_backward()]
+    if why_no_gluon(grad, down_weight, hidden) is None:
+        for tile in rules.down_backward():
+            _down_backward(grad, down_weight, hidden, hidden, activation, tile)
+        both = hidden.new_empty((hidden.shape[0], 2 * hidden.shape[1]))
+        _gate_up_backward(both, up_weight, up_weight, rules.GATE_UP_BACKWARD)
+
+
+def _through_down(grad: Tensor, down_weight: Tensor, gate: Tensor, up: Tensor, activation: str) -> Run:
+    if why_no_gluon(grad, down_weight, gate, up) is None:
+        tile = rules.choose(rules.down_backward(), *gate.shape, chip(device_index(grad)).multiprocessors)
+        return _down_backward(grad, down_weight, gate, up, activation, tile)
+    return lambda grad, down_weight, gate, up: pointwise.glu_backward_side_by_side(
+        grad @ down_weight, gate, up, activation
+    )
+
+
+def _through_gate_up(both: Tensor, gate_weight: Tensor, up_weight: Tensor) -> Run:
+    if why_no_gluon(*both.chunk(2, dim=1), gate_weight, up_weight) is None:
+        sizes = both.shape[0], gate_weight.shape[1], gate_weight.shape[0]
+        tile = rules.gate_up_backward(*sizes, chip(device_index(both)).multiprocessors)
+        if tile is not None:
+            return _gate_up_backward(both, gate_weight, up_weight, tile)
+    return _two_products
+
+
+def _two_products(both: Tensor, gate_weight: Tensor, up_weight: Tensor) -> Tensor:
+    """The library's, the sum in the second one's epilogue."""
+    grad_gate, grad_up = both.chunk(2, dim=1)
+    return (grad_gate @ gate_weight).addmm_(grad_up, up_weight)
+
+
+def _down_backward(
+    grad: Tensor, down_weight: Tensor, gate: Tensor, up: Tensor, activation: str, tile: Tile
+) -> Run:
+    launch = hopper.prepare_down_backward(grad, down_weight, gate, up, activation, tile)
+    rows, columns = gate.shape
+    make = memory.prepare((rows, 2 * columns), gate.dtype, gate.device)
+    half = columns * gate.element_size()
+
+    def run(grad: Tensor, down_weight: Tensor, gate: Tensor, up: Tensor) -> Tensor:
+        both = make()
+        to = both.data_ptr()
+        launch(grad.data_ptr(), down_weight.data_ptr(), gate.data_ptr(), up.data_ptr(), to, to + half)
+        return both
+
+    return run
+
+
+def _gate_up_backward(both: Tensor, gate_weight: Tensor, up_weight: Tensor, tile: Tile) -> Run:
+    grad_gate, grad_up = both.chunk(2, dim=1)
+    launch = hopper.prepare_gate_up_backward(grad_gate, grad_up, gate_weight, up_weight, tile)
+    make = memory.prepare((both.shape[0], gate_weight.shape[1]), both.dtype, both.device)
+    half = gate_weight.shape[0] * both.element_size()
+
+    def run(both: Tensor, gate_weight: Tensor, up_weight: Tensor) -> Tensor:
+        grad_x = make()
+        of_gate = both.data_ptr()
+        launch(of_gate, of_gate + half, gate_weight.data_ptr(), up_weight.data_ptr(), grad_x.data_ptr())
+        return grad_x
+
+    return run

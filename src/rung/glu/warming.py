@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from rung.errors import MachineError
-from rung.glu import few, few_rules, one_row, rules
+from rung.glu import few, few_rules, one_row, rules, training
 from rung.glu.activations import Activation
 from rung.glu.checks import check_choice
 from rung.glu.devices import INTERPRETED, KERNEL_DTYPES, kind_of
@@ -13,7 +13,6 @@ from rung.glu.gate_up import Choice, best, plan
 from rung.glu.operands import Operands, arrange
 from rung.glu.pointwise import glu, glu_backward
 from rung.glu.reference import Rounding
-from rung.glu.training import down_backward_plans
 
 WIDE = 1 << 20
 """Columns enough for the wide tile of a small batch."""
@@ -59,7 +58,7 @@ def _warm_size(
     for save in (False, True):
         for choice in _choices(arrange(x, weights[0], weights[1], None, None), save):
             plan(x, weights[0], weights[1], None, None, activation, rounding, save, choice)
-    down_backward_plans(x, weights[2], activation)
+    training.prepare(x, weights[1], weights[2], activation)
 
 
 def _choices(operands: Operands, save: bool) -> list[Choice]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from rung.insight.counting import demand_of, demand_of_call
-from rung.insight.counting.gemm import Gemm, gemm_of, linear
+from rung.insight.counting.gemm import Gemm, gemm_of, linear, twice_as_deep
 from rung.insight.tensors import Tensor, call_of
 from rung.trace import Kernel, Op
 
@@ -26,9 +26,14 @@ def product_of(kernel: Kernel) -> Gemm | None:
     if kernel.family != "rung":
         return gemm_of(kernel.op)
     tensors = call_of(kernel.op).given(0, 1)
-    if tensors and kernel.name.startswith("rung_down_backward"):
-        return linear(tensors[0].shape, tensors[1].shape[::-1])
-    one = linear(tensors[0].shape, tensors[1].shape) if tensors else None
+    if tensors is None:
+        return None
+    left, right = tensors[0].shape, tensors[1].shape
+    if kernel.name.startswith("rung_down_backward"):
+        return linear(left, right[::-1])
+    if kernel.name.startswith("rung_gate_up_backward"):
+        return twice_as_deep(left, right)
+    one = linear(left, right)
     return replace(one, batch=2) if one is not None and kernel.name.startswith("rung_gate_up") else None
 
 

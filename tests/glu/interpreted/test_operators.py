@@ -28,6 +28,7 @@ def test_opcheck(grad: bool) -> None:
         torch.library.opcheck(ops.gate_up.default, (x, g, u, None, bu, "silu", "eager", False))
         torch.library.opcheck(ops.gate_up.default, (x, g, u, bg, None, "silu", "single", True))
         torch.library.opcheck(ops.down_backward.default, (x[0], d, gate, up, "silu"))
+        torch.library.opcheck(ops.gate_up_backward.default, (torch.cat([gate, up], 1), g, u))
 
 
 def count_compilations() -> tuple[object, list[int]]:

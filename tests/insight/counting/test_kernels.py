@@ -242,6 +242,13 @@ class TestLibraries:
         (found,) = works("rung::down_backward", args, "rung_down_backward_hopper_gelu_tanh_128x128x64_s5")
         assert found == Work(2 * 8 * 4 * 16, 2 * (32 + 64 + 128 + 128 + 256))
 
+    def test_backward_through_gate_and_up_is_one_product_twice_as_deep(self) -> None:
+        """[8, 32] against two weights [16, 4]; [8, 4] written."""
+        args = tensors([8, 32], [16, 4], [16, 4], dtype=BF16)
+        name = "rung_gate_up_backward_hopper_192x128x64_s5"
+        (found,) = works("rung::gate_up_backward", args, name)
+        assert found == Work(2 * 8 * 32 * 4, 2 * (256 + 64 + 64 + 32))
+
     @pytest.mark.parametrize(
         ("op_name", "name", "given", "passes"),
         [

@@ -166,6 +166,7 @@ LAUNCHES = [
     ("rung::glu_mlp", "rung_gate_up_gelu_tanh_64x64x32_s3"),
     ("rung::glu_mlp", "rung_down_64x64x32_s3"),
     ("rung::down_backward", "rung_down_backward_hopper_silu_128x128x64_s5"),
+    ("rung::gate_up_backward", "rung_gate_up_backward_hopper_192x128x64_s5"),
     ("aten::mm", "nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_TNT"),
 ]
 

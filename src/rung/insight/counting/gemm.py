@@ -71,6 +71,11 @@ def linear(x: Shape, weight: Shape) -> Gemm | None:
     return Gemm(math.prod(x[:-1]), weight[0], weight[1])
 
 
+def twice_as_deep(both: Shape, weight: Shape) -> Gemm | None:
+    """[..., 2 n] against two weights [n, k], one below the other."""
+    return linear(both, (weight[1], 2 * weight[0])) if len(weight) == 2 else None
+
+
 def _broadcast(a: Shape, b: Shape) -> Gemm | None:
     """`matmul`: the rows of all batches against one matrix, or batch by batch where both have the same
     ones."""

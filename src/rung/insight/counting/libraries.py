@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from rung.insight.counting.demand import Count, Demand, moved, passes
-from rung.insight.counting.gemm import linear
+from rung.insight.counting.gemm import linear, twice_as_deep
 from rung.insight.tensors import Call, Tensor
 
 
@@ -44,6 +44,18 @@ def _down_backward(call: Call) -> Demand | None:
     return Demand(gemm.flop, (*tensors,), (out,)) if gemm and out else None
 
 
+def _gate_up_backward(call: Call) -> Demand | None:
+    """The gradients of gate and up, side by side [M, 2 N], against both weights [N, K]."""
+    tensors = call.given(0, 1, 2)
+    if tensors is None:
+        return None
+    both, gate, up = tensors
+    gemm = twice_as_deep(both.shape, gate.shape)
+    if gemm is None or gate.shape != up.shape:
+        return None
+    return Demand(gemm.flop, (*tensors,), (Tensor(gemm.out, both.dtype),))
+
+
 def _glu_backward(call: Call) -> Demand | None:
     """Liger's: the gradient and both inputs read, both gradients written where the inputs were."""
     grad = call.tensor(0)
@@ -53,6 +65,7 @@ def _glu_backward(call: Call) -> Demand | None:
 _GLU = partial(passes, reads=(0, 1), writes=(0,))
 
 BY_KERNEL: tuple[tuple[str, str, Count], ...] = (
+    (r"rung::gate_up_backward", r"rung_gate_up_backward_", _gate_up_backward),
     (r"rung::\w+", r"rung_gate_up_\w+_saved", partial(_gate_up, saved=True)),
     (r"rung::\w+", r"rung_gate_up_\w+", partial(_gate_up, saved=False)),
     (r"rung::glu_mlp", r"rung_down_", _down),

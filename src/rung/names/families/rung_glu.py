@@ -13,6 +13,7 @@ _GATE_UP = re.compile(
     rf"rung_gate_up(?P<tma>_tma|_hopper)?(_row|_sixteen)?_{_ACTIVATION}_{_TILE}(?P<saved>_saved)?"
 )
 _DOWN_BACKWARD = re.compile(rf"rung_down_backward_hopper_{_ACTIVATION}_{_TILE}")
+_GATE_UP_BACKWARD = re.compile(rf"rung_gate_up_backward_hopper_{_TILE}")
 _DOWN = re.compile(rf"rung_down(_row|_sixteen)?_{_TILE}")
 _GLU = re.compile(rf"rung_glu(?P<backward>_backward)?_{_ACTIVATION}")
 
@@ -32,6 +33,8 @@ def decode(name: str) -> Decoded | None:
     if found := _DOWN_BACKWARD.fullmatch(name):
         epilogue = [f"{found['activation']}_backward", "mul"]
         return Decoded(name, "rung", "gemm", {**_HOPPER, **_gemm(found), "epilogue": epilogue})
+    if found := _GATE_UP_BACKWARD.fullmatch(name):
+        return Decoded(name, "rung", "gemm", {**_HOPPER, **_gemm(found)})
     if found := _DOWN.fullmatch(name):
         return Decoded(name, "rung", "gemm", _gemm(found))
     if found := _GLU.fullmatch(name):
