@@ -25,6 +25,22 @@ def along(stride, at, W: tl.constexpr):
         return at.to(tl.int64)
 
 
+@triton.jit
+def weights_at(rows, stride, at, stop, in_n, W: tl.constexpr, BK: tl.constexpr):
+    """[BN, BK] of a weight from column `at` on; zero beyond its edges."""
+    rk = tl.arange(0, BK)
+    mask = in_n[:, None] & (rk < stop - at)[None, :]
+    return tl.load(rows + along(stride, at + rk, W)[None, :], mask=mask, other=0.0)
+
+
+@triton.jit
+def batch_at(rows, stride, at, stop, in_m, W: tl.constexpr, BK: tl.constexpr):
+    """[BK, BM] of x or h from column `at` on; zero beyond its edges."""
+    rk = tl.arange(0, BK)
+    mask = in_m[None, :] & (rk < stop - at)[:, None]
+    return tl.load(rows + along(stride, at + rk, W)[:, None], mask=mask, other=0.0)
+
+
 def _gate_up_sixteen(x, gate_weight, up_weight, gate_bias, up_bias, hidden, counters,
                      M: tl.int32, n: tl.int32, k: tl.int32, x_row: tl.int64, x_column: tl.int64,
                      gate_row: tl.int64, gate_column: tl.int64, up_row: tl.int64, up_column: tl.int64,
@@ -38,8 +54,7 @@ def _gate_up_sixteen(x, gate_weight, up_weight, gate_bias, up_bias, hidden, coun
     K = k * W
     rm = tl.arange(0, BM)
     rn = tl.program_id(0) * BN + tl.arange(0, BN)
-    rk = tl.arange(0, BK)
-    in_m = (rm < M)[None, :]
+    in_m = rm < M
     in_n = rn < N
     px = x + rm.to(tl.int64)[None, :] * (x_row * W)
     pg = gate_weight + rn.to(tl.int64)[:, None] * (gate_row * W)
@@ -47,18 +62,16 @@ def _gate_up_sixteen(x, gate_weight, up_weight, gate_bias, up_bias, hidden, coun
     g = tl.zeros((BN, BM), tl.float32)
     u = tl.zeros((BN, BM), tl.float32)
     for at in tl.range(0, K, BK, num_stages=STAGES):
-        in_k = rk < K - at
-        inside = in_n[:, None] & in_k[None, :]
-        a = tl.load(px + along(x_column, at + rk, W)[:, None], mask=in_m & in_k[:, None], other=0.0)
-        wg = tl.load(pg + along(gate_column, at + rk, W)[None, :], mask=inside, other=0.0)
-        wu = tl.load(pu + along(up_column, at + rk, W)[None, :], mask=inside, other=0.0)
+        a = batch_at(px, x_column, at, K, in_m, W, BK)
+        wg = weights_at(pg, gate_column, at, K, in_n, W, BK)
+        wu = weights_at(pu, up_column, at, K, in_n, W, BK)
         g = dot(wg, a, g, PRECISION)
         u = dot(wu, a, u, PRECISION)
     g += tl.load(gate_bias + rn, mask=in_n & ((biases & 1) != 0), other=0.0).to(tl.float32)[:, None]
     u += tl.load(up_bias + rn, mask=in_n & ((biases & 2) != 0), other=0.0).to(tl.float32)[:, None]
     dtype: tl.constexpr = hidden.dtype.element_ty
     h = narrow(gated(g, u, ACT, EAGER, dtype), dtype)
-    tl.store(hidden + rm.to(tl.int64)[None, :] * N + rn[:, None], h, mask=in_m & in_n[:, None])
+    tl.store(hidden + rm.to(tl.int64)[None, :] * N + rn[:, None], h, mask=in_m[None, :] & in_n[:, None])
 
 
 def _down_sixteen(hidden, weight, bias, y, parts, counters, M: tl.int32, N: tl.int32, k: tl.int32,
@@ -71,24 +84,25 @@ def _down_sixteen(hidden, weight, bias, y, parts, counters, M: tl.int32, N: tl.i
     split = tl.program_id(0) % splits
     rm = tl.arange(0, BM)
     rn = tile * BN + tl.arange(0, BN)
-    rk = tl.arange(0, BK)
-    in_m = (rm < M)[None, :]
+    in_m = rm < M
     in_n = rn < N
     start = split * steps * BK
     stop = min(start + steps * BK, K)
     ph = hidden + rm.to(tl.int64)[None, :] * K
     pw = weight + rn.to(tl.int64)[:, None] * (weight_row * W)
+    # The first weights come while the gate-up kernel still runs. They are multiplied last: before the loop
+    # they would hold up its loads until h is there.
+    first = weights_at(pw, weight_column, start, stop, in_n, W, BK)
     depend(PDL)
+    first_hidden = batch_at(ph, 1, start, stop, in_m, W, BK)
     acc = tl.zeros((BN, BM), tl.float32)
-    for at in tl.range(start, stop, BK, num_stages=STAGES):
-        in_k = rk < stop - at
-        a = tl.load(ph + (at + rk)[:, None], mask=in_m & in_k[:, None], other=0.0)
-        w = tl.load(
-            pw + along(weight_column, at + rk, W)[None, :], mask=in_n[:, None] & in_k[None, :], other=0.0
-        )
+    for at in tl.range(start + BK, stop, BK, num_stages=STAGES):
+        a = batch_at(ph, 1, at, stop, in_m, W, BK)
+        w = weights_at(pw, weight_column, at, stop, in_n, W, BK)
         acc = dot(w, a, acc, PRECISION)
+    acc = dot(first, first_hidden, acc, PRECISION)
     out = rm.to(tl.int64)[None, :] * N + rn[:, None]
-    inside = in_m & in_n[:, None]
+    inside = in_m[None, :] & in_n[:, None]
     last, acc = add_parts(acc, parts, counters + tile, out, inside, M.to(tl.int64) * N, split, splits)
     if last:
         acc += tl.load(bias + rn, mask=in_n & (has_bias != 0), other=0.0).to(tl.float32)[:, None]
