@@ -12,10 +12,11 @@ pytest.importorskip("triton")
 
 from compiling import machine_code, resources  # noqa: E402
 
-from rung.glu import ACTIVATIONS, hopper, rules  # noqa: E402
+from rung.glu import ACTIVATIONS, hopper, rules, training  # noqa: E402
 from rung.glu.devices import Chip  # noqa: E402
 from rung.glu.kernels.compiling import type_of  # noqa: E402
 from rung.glu.kernels.launch import Kernel  # noqa: E402
+from rung.glu.kernels.table_hopper import DOWN_BACKWARD_HOPPER, GATE_UP_BACKWARD_HOPPER  # noqa: E402
 from rung.glu.operands import arrange  # noqa: E402
 from rung.glu.rules import Tile  # noqa: E402
 
@@ -62,13 +63,13 @@ def gate_up(tile: Tile, dtype: Any, activation: str, *, save: bool, bias: bool =
 def down_backward(tile: Tile, dtype: Any, activation: str) -> None:
     grad, down = torch.empty(1000, 768, dtype=dtype), torch.empty(768, 3080, dtype=dtype)
     gate, up = (torch.empty(1000, 3080, dtype=dtype) for _ in range(2))
-    hopper.prepare_down_backward(grad, down, gate, up, activation, tile)
+    hopper.down_backward(grad, down, gate, up, activation, tile).prepare()
 
 
 def gate_up_backward(dtype: Any) -> None:
     both = torch.empty(1000, 2 * 3080, dtype=dtype)
     gate, up = (torch.empty(3080, 768, dtype=dtype) for _ in range(2))
-    hopper.prepare_gate_up_backward(*both.chunk(2, dim=1), gate, up, rules.GATE_UP_BACKWARD)
+    hopper.gate_up_backward(*both.chunk(2, dim=1), gate, up, rules.GATE_UP_BACKWARD).prepare()
 
 
 def products(code: str) -> tuple[int, int]:
@@ -117,6 +118,31 @@ def test_gate_up_backward(asked: list[Asked], dtype: Any) -> None:
     assert used["shared"] <= SHARED
     assert asked[-1].numbers == (1000, 96, 3080)
     assert asked[-1].blocks == 6 * 6
+
+
+def test_backward_is_begun_as_it_will_be_asked_for(
+    asked: list[Asked], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[Asked] = []
+    monkeypatch.setattr(
+        Kernel, "begin", lambda self, spec, device, *rest: begun.append(Asked(self, spec, *rest))
+    )
+    monkeypatch.setattr(training, "chip", hopper.chip)
+    monkeypatch.setattr(training, "why_no_gluon", lambda *_: None)
+    x, dy = (torch.empty(4096, 768, dtype=torch.bfloat16) for _ in range(2))
+    gate, up = (torch.empty(3072, 768, dtype=torch.bfloat16) for _ in range(2))
+    down = torch.empty(768, 3072, dtype=torch.bfloat16)
+    training.begin(x, gate, up, down, "silu")
+    assert [one.kernel for one in begun] == [DOWN_BACKWARD_HOPPER]
+    begun.clear()
+    training.begin(x.requires_grad_(), gate, up, down, "silu")
+    hidden, both = torch.empty(4096, 3072, dtype=x.dtype), torch.empty(4096, 6144, dtype=x.dtype)
+    training._through_down(dy, down, hidden, hidden, "silu")
+    training._through_gate_up(both, gate, up)
+    assert [one.kernel for one in begun] == [DOWN_BACKWARD_HOPPER, GATE_UP_BACKWARD_HOPPER]
+    for ahead, then in zip(begun, asked, strict=True):
+        assert (ahead.kernel, ahead.spec) == (then.kernel, then.spec)
+        assert list(map(type_of, ahead.operands)) == list(map(type_of, then.operands))
 
 
 def test_products_overlap(asked: list[Asked]) -> None:

@@ -214,10 +214,11 @@ def mlp(tensors: tuple[Any, ...], activation: str, rounding: str, keep: bool) ->
         return torch.ops.rung.glu_mlp_training(*arguments)[0]
     if transformed():
         return MLP.apply(*arguments)[0]
-    x, gate_weight, up_weight, _, gate_bias, up_bias, _ = tensors
+    x, gate_weight, up_weight, down_weight, gate_bias, up_bias, _ = tensors
     where = _where(tensors, activation, rounding, keep)
     plan = plans.find(where)
     if plan is None and x.numel() and gate_weight.numel():
+        training.begin(x, gate_weight, up_weight, down_weight, activation)
         plan = launching.plan(x, gate_weight, up_weight, gate_bias, up_bias, activation, rounding, keep)
         plans.keep(where, plan)
     return EagerMLP.apply(plan, *arguments)

@@ -15,7 +15,7 @@ from rung.glu.rules import Kind, Tile
 from rung.glu.views import device_index
 
 if TYPE_CHECKING:
-    from rung.glu.kernels.launch import Launch, Map, Spec
+    from rung.glu.kernels.launch import Launch, Map, Request, Spec
 
 KNOWN = ("3.6.", "3.7.", "3.8.")
 """Gluon is an experimental part of Triton: the versions these kernels compile with. On a GPU 3.6 was run."""
@@ -93,21 +93,23 @@ def prepare(operands: Operands, tile: Tile, flags: tuple[str, bool, bool]) -> La
     return in_order
 
 
-def prepare_down_backward(
+def down_backward(
     grad: torch.Tensor,
     down_weight: torch.Tensor,
     gate: torch.Tensor,
     up: torch.Tensor,
     activation: str,
     tile: Tile,
-) -> Launch:
+) -> Request:
     """Takes the addresses of grad [M, D], down_weight [D, N], gate and up [M, N], and of the two halves of
     the gradient [M, 2 N]."""
+    from rung.glu.kernels.launch import Request
     from rung.glu.kernels.table_hopper import DOWN_BACKWARD_HOPPER
 
     (rows, depth), columns, dtype = grad.shape, gate.shape[1], grad.dtype
     strides = (gate.stride(0), up.stride(0), 2 * columns, 2 * columns)
-    return DOWN_BACKWARD_HOPPER.prepare(
+    return Request(
+        DOWN_BACKWARD_HOPPER,
         _spec(dtype, (activation, *block(tile)), tile),
         device_index(grad),
         _programs(rows, columns, tile, grad),
@@ -120,18 +122,20 @@ def prepare_down_backward(
     )
 
 
-def prepare_gate_up_backward(
+def gate_up_backward(
     grad_gate: torch.Tensor,
     grad_up: torch.Tensor,
     gate_weight: torch.Tensor,
     up_weight: torch.Tensor,
     tile: Tile,
-) -> Launch:
+) -> Request:
     """Takes the addresses of the gradients [M, N], the weights [N, K], and of the gradient for x [M, K]."""
+    from rung.glu.kernels.launch import Request
     from rung.glu.kernels.table_hopper import GATE_UP_BACKWARD_HOPPER
 
     (rows, depth), columns, dtype = grad_gate.shape, gate_weight.shape[1], grad_gate.dtype
-    return GATE_UP_BACKWARD_HOPPER.prepare(
+    return Request(
+        GATE_UP_BACKWARD_HOPPER,
         _spec(dtype, block(tile), tile),
         device_index(grad_gate),
         _programs(rows, columns, tile, grad_gate),

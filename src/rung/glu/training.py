@@ -92,6 +92,21 @@ def prepare(hidden: Tensor, up_weight: Tensor, down_weight: Tensor, activation: 
         _gate_up_backward(both, up_weight, up_weight, rules.GATE_UP_BACKWARD)
 
 
+def begin(x: Tensor, gate_weight: Tensor, up_weight: Tensor, down_weight: Tensor, activation: str) -> None:
+    """Begins to compile the Gluon kernels that backward will ask for, while forward's is compiled."""
+    if why_no_gluon(gate_weight, up_weight, down_weight) is not None:
+        return
+    rows, (hidden, features) = x.numel() // x.shape[-1], gate_weight.shape
+    multiprocessors = chip(device_index(x)).multiprocessors
+    nothing = x.new_empty(1, 1)
+    grad, gate = nothing.expand(rows, down_weight.shape[0]), nothing.expand(rows, hidden)
+    tile = rules.choose(rules.down_backward(), rows, hidden, multiprocessors)
+    hopper.down_backward(grad, down_weight, gate, gate, activation, tile).begin()
+    last = rules.gate_up_backward(rows, features, hidden, multiprocessors)
+    if last is not None and x.requires_grad:
+        hopper.gate_up_backward(gate, gate, gate_weight, up_weight, last).begin()
+
+
 def _through_down(grad: Tensor, down_weight: Tensor, gate: Tensor, up: Tensor, activation: str) -> Run:
     if why_no_gluon(grad, down_weight, gate, up) is None:
         tile = rules.choose(rules.down_backward(), *gate.shape, chip(device_index(grad)).multiprocessors)
@@ -119,7 +134,7 @@ def _two_products(both: Tensor, gate_weight: Tensor, up_weight: Tensor) -> Tenso
 def _down_backward(
     grad: Tensor, down_weight: Tensor, gate: Tensor, up: Tensor, activation: str, tile: Tile
 ) -> Run:
-    launch = hopper.prepare_down_backward(grad, down_weight, gate, up, activation, tile)
+    launch = hopper.down_backward(grad, down_weight, gate, up, activation, tile).prepare()
     rows, columns = gate.shape
     make = memory.prepare((rows, 2 * columns), gate.dtype, gate.device)
     half = columns * gate.element_size()
@@ -135,7 +150,7 @@ def _down_backward(
 
 def _gate_up_backward(both: Tensor, gate_weight: Tensor, up_weight: Tensor, tile: Tile) -> Run:
     grad_gate, grad_up = both.chunk(2, dim=1)
-    launch = hopper.prepare_gate_up_backward(grad_gate, grad_up, gate_weight, up_weight, tile)
+    launch = hopper.gate_up_backward(grad_gate, grad_up, gate_weight, up_weight, tile).prepare()
     make = memory.prepare((both.shape[0], gate_weight.shape[1]), both.dtype, both.device)
     half = gate_weight.shape[0] * both.element_size()
 

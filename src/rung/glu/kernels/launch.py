@@ -22,7 +22,18 @@ from rung.glu.devices import current_device, stream_of
 from rung.glu.kernels.compiling import begin, begun, compile_for, loading, source_for, type_of
 from rung.glu.kernels.entry import Enter, Map, Operand, descriptor, enter
 
-__all__ = ["INTERPRETED", "Kernel", "Launch", "Map", "Operand", "Prepared", "Spec", "address", "beyond"]
+__all__ = [
+    "INTERPRETED",
+    "Kernel",
+    "Launch",
+    "Map",
+    "Operand",
+    "Prepared",
+    "Request",
+    "Spec",
+    "address",
+    "beyond",
+]
 
 INTERPRETED: bool = knobs.runtime.interpret
 
@@ -138,6 +149,25 @@ class Kernel:
             loaded.result()
             self._binaries[device, spec] = found
         return found
+
+
+class Request(NamedTuple):
+    """What a kernel is asked for, at once or ahead; see `Kernel.prepare`."""
+
+    kernel: Kernel
+    spec: Spec
+    device: int
+    blocks: int
+    operands: Sequence[Operand]
+    numbers: Sequence[int]
+
+    def prepare(self) -> Prepared:
+        """How to run it, compiled now unless that was begun."""
+        return self.kernel.prepare(*self[1:])
+
+    def begin(self) -> None:
+        """Begins to compile it in another thread."""
+        self.kernel.begin(*self[1:])
 
 
 def _arch(device: int) -> int:
