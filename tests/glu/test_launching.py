@@ -3,12 +3,10 @@ Triton, and what happens where it is not as expected."""
 
 from __future__ import annotations
 
-import os
 import threading
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import nullcontext
-from pathlib import Path
 from threading import Event
 from types import SimpleNamespace
 from typing import Any
@@ -154,34 +152,6 @@ def test_maps_are_encoded_once_an_address(monkeypatch: pytest.MonkeyPatch) -> No
     go(9, 640, 7, 320)  # the third address of the first map: two are kept, so they are forgotten
     go(9, 480, 7, 320)
     assert encoded == [160, 320, 480, 640, 480]
-
-
-def test_binaries_are_named_by_dates_and_sizes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(compiling.triton, "__file__", str(tmp_path / "__init__.py"))
-    (tmp_path / "_C").mkdir()
-    library = tmp_path / "_C/libtriton.so"
-    library.write_bytes(b"code")
-    key = compiling._key.__wrapped__
-    first = key()
-    assert first.startswith(compiling.triton.__version__)
-    assert key() == first
-    (tmp_path / "_C/notes.txt").write_text("no code")
-    assert key() == first
-    os.utime(library, ns=(1, 1))
-    assert key() != first
-    library.write_bytes(b"more code")
-    os.utime(library, ns=(1, 1))
-    assert len({first, key()}) == 2
-
-
-def test_tritons_own_key_stays_for_others() -> None:
-    """Those who compile in another thread at the same time, or later."""
-    key = compiling._ours_by_dates(lambda: "Triton's own")
-    with compiling._keyed_by_dates(), ThreadPoolExecutor(1) as other:
-        assert key() == compiling._key()
-        assert other.submit(key).result() == "Triton's own"
-    assert key() == "Triton's own"
-    assert compiling.kept.triton_key.__wrapped__() != compiling._key()
 
 
 @pytest.fixture

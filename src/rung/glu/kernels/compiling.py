@@ -6,24 +6,19 @@ s) and a second kernel object for pointers that are not aligned.
 
 from __future__ import annotations
 
-import hashlib
-import os
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
-from functools import cache, wraps
-from pathlib import Path
-from threading import local
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import torch
 import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
-from triton.runtime import cache as kept
 from triton.runtime import driver
 
 from rung.glu.kernels.entry import Map, Operand, build_launcher
+from rung.glu.kernels.keys import by_dates, settle
 
 if TYPE_CHECKING:
     from rung.glu.kernels.launch import Spec
@@ -53,6 +48,7 @@ def source_for(
     `types` are those of its pointers and maps, in order, then come `numbers` ("i32", "i64"), then its
     constants by name.
     """
+    settle(function)
     names = function.arg_names
     signature = dict(zip(names, (*types, *numbers, *("constexpr",) * len(constants)), strict=True))
     aligned = [at for at, kind in enumerate(types) if spec.aligned and kind.startswith("*")]
@@ -65,7 +61,7 @@ def compile_for(source: Any, spec: Spec, arch: int) -> Any:
     options: dict[str, Any] = {"num_warps": spec.warps, "num_stages": spec.stages}
     options |= {"maxnreg": spec.registers} if spec.registers else {}
     options |= {"launch_pdl": True} if spec.pdl else {}
-    with _keyed_by_dates():
+    with by_dates():
         return triton.compile(source, target=GPUTarget("cuda", arch, 32), options=options)
 
 
@@ -104,39 +100,3 @@ def _kind_of_source(function: Any) -> Any:
     from triton.experimental.gluon._runtime import GluonASTSource
 
     return GluonASTSource
-
-
-@contextmanager
-def _keyed_by_dates() -> Iterator[None]:
-    """Names binaries on disk by the sizes and dates of Triton's own files, as Python names its byte code: in
-    this thread, for other threads' kernels are not ours.
-
-    Triton hashes what is in them: 416 MB, 0.37 s in each process.
-    """
-    _HERE.ours = True
-    try:
-        yield
-    finally:
-        _HERE.ours = False
-
-
-def _ours_by_dates(own: Callable[[], str]) -> Callable[[], str]:
-    return wraps(own)(lambda: _key() if getattr(_HERE, "ours", False) else own())
-
-
-@cache
-def _key() -> str:
-    root = Path(triton.__file__).parent
-    seen = hashlib.sha256()
-    for folder in ("_C", "backends", "compiler", "experimental", "language", "runtime"):
-        for path, _, files in sorted(os.walk(root / folder)):
-            for name in sorted(files):
-                if name.endswith((".py", ".so")):
-                    about = os.stat(os.path.join(path, name))
-                    seen.update(f"{path}/{name} {about.st_size} {about.st_mtime_ns}\n".encode())
-    return f"{triton.__version__}-{seen.hexdigest()}"
-
-
-_HERE = local()
-if hasattr(kept, "triton_key"):
-    kept.triton_key = _ours_by_dates(kept.triton_key)
