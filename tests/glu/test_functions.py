@@ -159,6 +159,14 @@ def test_recompute_on_the_reference() -> None:
     )
 
 
+def test_a_model_of_nothing_but_shapes() -> None:
+    module, x = GLUMLP(8, 16, device="meta"), torch.empty(2, 8, device="meta", requires_grad=True)
+    y = module(x)
+    assert y.is_meta and y.shape == (2, 8)
+    y.sum().backward()
+    assert x.grad is not None and x.grad.shape == (2, 8)
+
+
 def test_autocast_on_the_reference() -> None:
     module = GLUMLP(8, 16, bias=True)
     x = torch.randn(3, 8)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any, NamedTuple
 
 import pytest
@@ -120,28 +121,44 @@ def test_gate_up_backward(asked: list[Asked], dtype: Any) -> None:
     assert asked[-1].blocks == 6 * 6
 
 
+@pytest.mark.parametrize(
+    ("features", "outputs", "needs", "kernels"),
+    [
+        (768, 768, "xw", [DOWN_BACKWARD_HOPPER, GATE_UP_BACKWARD_HOPPER]),
+        (768, 770, "xw", [GATE_UP_BACKWARD_HOPPER]),
+        (764, 768, "xw", [DOWN_BACKWARD_HOPPER]),
+        (1024, 768, "xw", [DOWN_BACKWARD_HOPPER]),  # its waves are half empty
+        (768, 768, "w", [DOWN_BACKWARD_HOPPER]),
+        (768, 768, "", []),
+    ],
+)
 def test_backward_is_begun_as_it_will_be_asked_for(
-    asked: list[Asked], monkeypatch: pytest.MonkeyPatch
+    asked: list[Asked],
+    monkeypatch: pytest.MonkeyPatch,
+    features: int,
+    outputs: int,
+    needs: str,
+    kernels: list[Kernel],
 ) -> None:
     begun: list[Asked] = []
     monkeypatch.setattr(
         Kernel, "begin", lambda self, spec, device, *rest: begun.append(Asked(self, spec, *rest))
     )
     monkeypatch.setattr(training, "chip", hopper.chip)
-    monkeypatch.setattr(training, "why_no_gluon", lambda *_: None)
-    x, dy = (torch.empty(4096, 768, dtype=torch.bfloat16) for _ in range(2))
-    gate, up = (torch.empty(3072, 768, dtype=torch.bfloat16) for _ in range(2))
-    down = torch.empty(768, 3072, dtype=torch.bfloat16)
+    monkeypatch.setattr(training, "why_no_kernel", lambda *_: None)
+    make = partial(torch.empty, dtype=torch.bfloat16)
+    x = make(4096, features, requires_grad="x" in needs)
+    gate, up = (make(3072, features, requires_grad="w" in needs) for _ in range(2))
+    down, dy, hidden, both = make(outputs, 3072), make(4096, outputs), make(4096, 3072), make(4096, 6144)
     training.begin(x, gate, up, down, "silu")
-    assert [one.kernel for one in begun] == [DOWN_BACKWARD_HOPPER]
-    begun.clear()
-    training.begin(x.requires_grad_(), gate, up, down, "silu")
-    hidden, both = torch.empty(4096, 3072, dtype=x.dtype), torch.empty(4096, 6144, dtype=x.dtype)
-    training._through_down(dy, down, hidden, hidden, "silu")
-    training._through_gate_up(both, gate, up)
-    assert [one.kernel for one in begun] == [DOWN_BACKWARD_HOPPER, GATE_UP_BACKWARD_HOPPER]
+    assert [one.kernel for one in begun] == kernels
+    if "w" in needs:
+        training._through_down(dy, down, hidden, hidden, "silu")
+    if "x" in needs:
+        training._through_gate_up(both, gate, up)
+    assert len(begun) == len(asked)
     for ahead, then in zip(begun, asked, strict=True):
-        assert (ahead.kernel, ahead.spec) == (then.kernel, then.spec)
+        assert (ahead.kernel, ahead.spec, ahead.numbers) == (then.kernel, then.spec, then.numbers)
         assert list(map(type_of, ahead.operands)) == list(map(type_of, then.operands))
 
 

@@ -7,7 +7,7 @@ elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from typing import Any
 
 import torch
@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.autograd.function import _SingleLevelFunction
 from torch.nn import functional
 
-from rung.glu import forward, plans, pointwise, reference, training
+from rung.glu import batching, forward, plans, pointwise, reference, training
 from rung.glu import gate_up as launching
 from rung.glu.modes import through_dispatcher, traced, transformed
 from rung.glu.operands import Run, Tensors
@@ -57,14 +57,28 @@ def setup_mlp(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> 
     ctx.save_for_backward(*inputs[:7], *output[1:])
 
 
+def setup_forward(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    """Of the operator that keeps nothing, for whoever calls it with gradients all the same."""
+    ctx.activation, ctx.rounding, ctx.keep = *inputs[7:], False
+    ctx.save_for_backward(*inputs[:7], None, None, None)
+
+
+def forward_gradient(ctx: Any, grad: Tensor) -> Gradients:
+    return mlp_gradient(ctx, grad)[:9]
+
+
 def mlp_gradient(ctx: Any, grad: Tensor | None, *_: None) -> Gradients:
     """Gradients for x, three weights, three biases; each tensor that was kept is let go after its last use.
 
-    Four kernels or five: the weight of down; down and the GLU in one, which leaves the gradients of gate and
-    up side by side; so one product for both their weights; for x one, or two.
+    Without biases on sm_90 four kernels or five: the weight of down; down and the GLU in one (elsewhere two),
+    which leaves the gradients of gate and up side by side; so one product for both their weights; for x one,
+    or two.
     """
     if grad is None:
         return (None,) * 10
+    if torch.is_autocast_enabled(grad.device.type):
+        with torch.autocast(grad.device.type, enabled=False):  # what was kept has forward's dtype
+            return mlp_gradient(ctx, grad)
     if not traced() and (torch.is_grad_enabled() or transformed()):
         return (*_differentiable_gradients(ctx, grad), None, None, None)
     x, gate_weight, up_weight, down_weight, *biases, _, hidden, gate, up = ctx.saved_tensors
@@ -137,55 +151,34 @@ def differentiable_backward(grad: Tensor, gate: Tensor, up: Tensor, activation: 
     return pointwise.glu_backward(grad, gate, up, activation)
 
 
-def over_batch(operator: Callable[..., Any]) -> Callable[..., Any]:
-    """The vmap rule of an operator whose first tensor takes any leading dimensions, the others (weights)
-    none."""
-
-    def rule(info: Any, in_dims: tuple[Any, ...], *arguments: Any) -> tuple[Any, Any]:
-        if in_dims[0] is not None and all(dim is None for dim in in_dims[1:]):
-            result = operator(arguments[0].movedim(in_dims[0], 0), *arguments[1:])
-        else:
-            calls = [
-                operator(
-                    *(
-                        a if dim is None else a.select(dim, i)
-                        for a, dim in zip(arguments, in_dims, strict=True)
-                    )
-                )
-                for i in range(info.batch_size)
-            ]
-            if isinstance(calls[0], torch.Tensor):
-                return torch.stack(calls), 0
-            result = tuple(torch.stack(parts) for parts in zip(*calls, strict=True))
-        return result, 0 if isinstance(result, torch.Tensor) else (0,) * len(result)
-
-    return rule
-
-
-class _Function(torch.autograd.Function):  # type: ignore[misc]
-    """What the three have in common: their vmap rule."""
-
-    @classmethod
-    def vmap(cls, info: Any, in_dims: Any, *arguments: Any) -> Any:
-        return over_batch(cls.apply)(info, in_dims, *arguments)
-
-
-class GLUBackward(_Function):
+class GLUBackward(torch.autograd.Function):  # type: ignore[misc]
     forward = staticmethod(pointwise.glu_backward)
     setup_context = staticmethod(setup_backward)
     backward = staticmethod(backward_gradient)
 
+    @classmethod
+    def vmap(cls, *batch: Any) -> Any:
+        return batching.elementwise(cls.apply)(*batch)
 
-class GLU(_Function):
+
+class GLU(torch.autograd.Function):  # type: ignore[misc]
     forward = staticmethod(pointwise.glu)
     setup_context = staticmethod(setup_glu)
     backward = staticmethod(glu_gradient)
 
+    @classmethod
+    def vmap(cls, *batch: Any) -> Any:
+        return batching.elementwise(cls.apply)(*batch)
 
-class MLP(_Function):
+
+class MLP(torch.autograd.Function):  # type: ignore[misc]
     forward = staticmethod(training.forward)
     setup_context = staticmethod(setup_mlp)
     backward = staticmethod(mlp_gradient)
+
+    @classmethod
+    def vmap(cls, *batch: Any) -> Any:
+        return batching.over_rows(cls.apply)(*batch)
 
 
 class EagerMLP(_SingleLevelFunction):  # type: ignore[misc]

@@ -110,6 +110,8 @@ def _mlp(tensors: tuple[Any, ...], activation: str, rounding: str, recompute: bo
 def _autocast_dtype(x: Any) -> Any:
     """What autocast casts to here, or None where it is off."""
     kind = x.device.type if isinstance(x, torch.Tensor) else "cpu"
+    if kind == "meta":  # which autocast does not know
+        return None
     if not torch.is_autocast_enabled(kind) or getattr(x, "dtype", None) == torch.float64:
         return None
     return torch.get_autocast_dtype(kind)

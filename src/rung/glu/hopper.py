@@ -111,8 +111,8 @@ def down_backward(
     return Request(
         DOWN_BACKWARD_HOPPER,
         _spec(dtype, (activation, *block(tile)), tile),
-        device_index(grad),
-        _programs(rows, columns, tile, grad),
+        device_index(down_weight),
+        _programs(rows, columns, tile, down_weight),
         (
             _map(dtype, (rows, depth), grad.stride(0), (BOX, tile.k)),
             _map(dtype, (depth, columns), down_weight.stride(0), (tile.k, tile.n)),
@@ -137,8 +137,8 @@ def gate_up_backward(
     return Request(
         GATE_UP_BACKWARD_HOPPER,
         _spec(dtype, block(tile), tile),
-        device_index(grad_gate),
-        _programs(rows, columns, tile, grad_gate),
+        device_index(gate_weight),
+        _programs(rows, columns, tile, gate_weight),
         (
             *(_map(dtype, (rows, depth), g.stride(0), (BOX, tile.k)) for g in (grad_gate, grad_up)),
             *(_map(dtype, (depth, columns), w.stride(0), (tile.k, tile.n)) for w in (gate_weight, up_weight)),

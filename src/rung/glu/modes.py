@@ -10,6 +10,8 @@ from rung.glu.devices import INTERPRETED
 
 _TENSORS = frozenset((torch.Tensor, torch.nn.Parameter))
 _PLAIN = _TENSORS | {type(None)}
+_in_batch = torch._C._functorch.is_legacy_batchedtensor
+"""Whether a tensor is one for each of a batch, as in `torch.autograd.grad(..., is_grads_batched=True)`."""
 
 
 def ordinary(needed: tuple[Any, ...], biases: tuple[Any, ...] = ()) -> bool:
@@ -34,9 +36,9 @@ def plain(needed: tuple[Any, ...], biases: tuple[Any, ...] = ()) -> bool:
 
 
 def through_dispatcher(*tensors: Any) -> bool:
-    """Whether a call must go by the registered operator: traced, fake, subclassed, lazily negated, or
-    profiled, where it puts the operator's name and shapes into the trace. torch.func's transforms know
-    `autograd.Function` only."""
+    """Whether a call must go by the registered operator: traced, fake, subclassed, lazily negated, in a batch
+    of gradients, or profiled, where it puts the operator's name and shapes into the trace. torch.func's
+    transforms know `autograd.Function` only."""
     if torch.compiler.is_compiling():
         return True
     return not transformed() and (
@@ -44,6 +46,7 @@ def through_dispatcher(*tensors: Any) -> bool:
         or torch._C._len_torch_dispatch_stack() > 0
         or not all(type(tensor) in _PLAIN for tensor in tensors)
         or _negated(*tensors)
+        or any(tensor is not None and _in_batch(tensor) for tensor in tensors)
     )
 
 
@@ -59,8 +62,8 @@ def traced() -> bool:
 
 
 def transformed() -> bool:
-    """Whether a torch.func transform is running."""
-    return torch._C._functorch.peek_interpreter_stack() is not None
+    """Whether a torch.func transform is running; Dynamo, which takes the question for yes, never asks."""
+    return not torch.compiler.is_compiling() and torch._C._functorch.peek_interpreter_stack() is not None
 
 
 def needs_grad(*tensors: Any) -> bool:

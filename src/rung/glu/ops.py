@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from rung.glu import autograd, forward, gate_up, pointwise, training
+from rung.glu import autograd, batching, forward, gate_up, pointwise, training
 
 _LIBRARY = torch.library.Library("rung", "DEF")
 _WEIGHTS = "Tensor gate_weight, Tensor up_weight"
@@ -78,9 +78,16 @@ _IMPLEMENTATIONS = {
     "down_backward": (training.down_backward, _fake_down_backward),
     "gate_up_backward": (training.gate_up_backward, _fake_gate_up_backward),
 }
+_BATCHED = {
+    "glu": batching.elementwise,
+    "glu_backward": batching.elementwise,
+    "down_backward": batching.one_by_one,
+    "gate_up_backward": batching.one_by_one,
+}
 _GRADIENTS = {
     "glu": (autograd.glu_gradient, autograd.setup_glu),
     "glu_backward": (autograd.backward_gradient, autograd.setup_backward),
+    "glu_mlp": (autograd.forward_gradient, autograd.setup_forward),
     "glu_mlp_training": (autograd.mlp_gradient, autograd.setup_mlp),
 }
 
@@ -92,7 +99,8 @@ def _register() -> None:
         _LIBRARY.impl(name, implementation, "CompositeExplicitAutograd")
         torch.library.register_fake(f"rung::{name}", fake, lib=_LIBRARY)
         operator = getattr(torch.ops.rung, name)
-        torch.library.register_vmap(f"rung::{name}", autograd.over_batch(operator), lib=_LIBRARY)
+        rule = _BATCHED.get(name, batching.over_rows)(operator)
+        torch.library.register_vmap(f"rung::{name}", rule, lib=_LIBRARY)
         if name in _GRADIENTS:
             gradient, setup = _GRADIENTS[name]
             torch.library.register_autograd(f"rung::{name}", gradient, setup_context=setup, lib=_LIBRARY)

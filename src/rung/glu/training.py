@@ -3,9 +3,12 @@ autograd."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+import torch
 from torch import Tensor
 from torch.nn import functional
 
@@ -68,24 +71,10 @@ def gate_up_backward(both: Tensor, gate_weight: Tensor, up_weight: Tensor) -> Te
     return run(*tensors)
 
 
-def why_no_gluon(*matrices: Tensor) -> str | None:
-    """Why no Gluon kernel can take these, or None where one can."""
-    first = matrices[0]
-    if not all(matrix.numel() for matrix in matrices):
-        return "a dimension is zero"
-    obstacle = why_no_kernel(first.device, first.dtype)
-    if obstacle is not None:
-        return obstacle
-    if any(matrix.stride(0) < matrix.shape[1] for matrix in matrices):
-        return "rows overlap"
-    width = vector_width(matrices, *(matrix.shape[1] for matrix in matrices))
-    return hopper.why_no_gluon(chip(device_index(first)).capability, kind_of(first.dtype), width)
-
-
 def prepare(hidden: Tensor, up_weight: Tensor, down_weight: Tensor, activation: str) -> None:
     """Prepares every kernel that backward may choose for tensors like these: for warming."""
     grad = hidden.new_empty((hidden.shape[0], down_weight.shape[0]))
-    if why_no_gluon(grad, down_weight, hidden) is None:
+    if _why_no_gluon(down_weight, grad, hidden) is None:
         for tile in rules.down_backward():
             _down_backward(grad, down_weight, hidden, hidden, activation, tile)
         both = hidden.new_empty((hidden.shape[0], 2 * hidden.shape[1]))
@@ -94,22 +83,55 @@ def prepare(hidden: Tensor, up_weight: Tensor, down_weight: Tensor, activation: 
 
 def begin(x: Tensor, gate_weight: Tensor, up_weight: Tensor, down_weight: Tensor, activation: str) -> None:
     """Begins to compile the Gluon kernels that backward will ask for, while forward's is compiled."""
-    if why_no_gluon(gate_weight, up_weight, down_weight) is not None:
+    if not any(tensor.requires_grad for tensor in (x, gate_weight, up_weight)):
         return
-    rows, (hidden, features) = x.numel() // x.shape[-1], gate_weight.shape
-    multiprocessors = chip(device_index(x)).multiprocessors
-    nothing = x.new_empty(1, 1)
-    grad, gate = nothing.expand(rows, down_weight.shape[0]), nothing.expand(rows, hidden)
-    tile = rules.choose(rules.down_backward(), rows, hidden, multiprocessors)
-    hopper.down_backward(grad, down_weight, gate, gate, activation, tile).begin()
-    last = rules.gate_up_backward(rows, features, hidden, multiprocessors)
-    if last is not None and x.requires_grad:
-        hopper.gate_up_backward(gate, gate, gate_weight, up_weight, last).begin()
+    like = partial(torch.empty, dtype=x.dtype, device="meta")
+    rows, hidden = math.prod(x.shape[:-1]), gate_weight.shape[0]
+    grad, gate, both = (like(rows, columns) for columns in (down_weight.shape[0], hidden, 2 * hidden))
+    tile = _through_down_tile(grad, down_weight, gate, gate)
+    if tile is not None:
+        hopper.down_backward(grad, down_weight, gate, gate, activation, tile).begin()
+    grad_gate, grad_up = both.chunk(2, dim=1)
+    tile = _through_gate_up_tile(grad_gate, grad_up, gate_weight, up_weight)
+    if tile is not None and x.requires_grad:
+        hopper.gate_up_backward(grad_gate, grad_up, gate_weight, up_weight, tile).begin()
+
+
+def _why_no_gluon(weight: Tensor, *others: Tensor) -> str | None:
+    """Why no Gluon kernel can take these matrices, or None where one can."""
+    matrices = (weight, *others)
+    if not all(matrix.numel() for matrix in matrices):
+        return "a dimension is zero"
+    obstacle = why_no_kernel(weight.device, weight.dtype)
+    if obstacle is not None:
+        return obstacle
+    if any(matrix.stride(0) < matrix.shape[1] for matrix in matrices):
+        return "rows overlap"
+    width = vector_width(matrices, *(matrix.shape[1] for matrix in matrices))
+    return hopper.why_no_gluon(chip(device_index(weight)).capability, kind_of(weight.dtype), width)
+
+
+def _through_down_tile(grad: Tensor, down_weight: Tensor, gate: Tensor, up: Tensor) -> Tile | None:
+    """The tile of the one kernel, or None where it takes two."""
+    if _why_no_gluon(down_weight, grad, gate, up) is not None:
+        return None
+    return rules.choose(rules.down_backward(), *gate.shape, chip(device_index(down_weight)).multiprocessors)
+
+
+def _through_gate_up_tile(
+    grad_gate: Tensor, grad_up: Tensor, gate_weight: Tensor, up_weight: Tensor
+) -> Tile | None:
+    """The tile of the one kernel, or None where two products are quicker or all that can be."""
+    if _why_no_gluon(gate_weight, up_weight, grad_gate, grad_up) is not None:
+        return None
+    depth, columns = gate_weight.shape
+    multiprocessors = chip(device_index(gate_weight)).multiprocessors
+    return rules.gate_up_backward(grad_gate.shape[0], columns, depth, multiprocessors)
 
 
 def _through_down(grad: Tensor, down_weight: Tensor, gate: Tensor, up: Tensor, activation: str) -> Run:
-    if why_no_gluon(grad, down_weight, gate, up) is None:
-        tile = rules.choose(rules.down_backward(), *gate.shape, chip(device_index(grad)).multiprocessors)
+    tile = _through_down_tile(grad, down_weight, gate, up)
+    if tile is not None:
         return _down_backward(grad, down_weight, gate, up, activation, tile)
     return lambda grad, down_weight, gate, up: pointwise.glu_backward_side_by_side(
         grad @ down_weight, gate, up, activation
@@ -117,12 +139,9 @@ def _through_down(grad: Tensor, down_weight: Tensor, gate: Tensor, up: Tensor, a
 
 
 def _through_gate_up(both: Tensor, gate_weight: Tensor, up_weight: Tensor) -> Run:
-    if why_no_gluon(*both.chunk(2, dim=1), gate_weight, up_weight) is None:
-        sizes = both.shape[0], gate_weight.shape[1], gate_weight.shape[0]
-        tile = rules.gate_up_backward(*sizes, chip(device_index(both)).multiprocessors)
-        if tile is not None:
-            return _gate_up_backward(both, gate_weight, up_weight, tile)
-    return _two_products
+    grad_gate, grad_up = both.chunk(2, dim=1)
+    tile = _through_gate_up_tile(grad_gate, grad_up, gate_weight, up_weight)
+    return _two_products if tile is None else _gate_up_backward(both, gate_weight, up_weight, tile)
 
 
 def _two_products(both: Tensor, gate_weight: Tensor, up_weight: Tensor) -> Tensor:

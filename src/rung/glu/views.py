@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import cast
 
 import torch
@@ -9,7 +10,10 @@ import torch
 
 def fold(tensor: torch.Tensor) -> torch.Tensor:
     """[..., C] as [rows, C]; a copy only where no single row stride walks the leading dimensions."""
-    return tensor if tensor.ndim == 2 else tensor.reshape(-1, tensor.shape[-1])
+    if tensor.ndim == 2:
+        return tensor
+    *leading, columns = tensor.shape
+    return tensor.reshape(math.prod(leading), columns)
 
 
 def lines(*tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:

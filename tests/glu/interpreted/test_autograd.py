@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
 import torch
 from calls import mlp
 from errorbudget import eager, error, inputs
+from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
 from rung.glu import ACTIVATIONS, GLUMLP, glu
@@ -121,6 +123,92 @@ def test_functional_gradients_and_batches() -> None:
     expected = torch.func.vmap(torch.func.grad(lambda w, x: eager("silu", x, w, *rest[1:]).sum()), (None, 0))
     close(per_sample(rest[0], batch), expected(rest[0], batch))
     close(torch.func.vmap(glu)(batch, batch), glu(batch, batch))
+
+
+@pytest.mark.parametrize("among", [(0,), (1,), (0, 1)])
+def test_batches_of_some_of_the_tensors(among: tuple[int, ...]) -> None:
+    """Those that are the same for all of a batch are repeated, not read beyond."""
+    one = [torch.randn(4, 5) for _ in range(2)]
+    many = [torch.randn(3, 4, 5) if i in among else tensor for i, tensor in enumerate(one)]
+    dims = tuple(0 if i in among else None for i in range(2))
+    expected = functional.silu(many[0]) * many[1]
+    for operator in (glu, torch.ops.rung.glu):
+        close(torch.func.vmap(partial(operator, activation="silu"), dims)(*many), expected)
+
+
+def test_jacobians_push_a_batch_of_gradients() -> None:
+    gate, up = torch.randn(2, 3), torch.randn(2, 3)
+
+    def both(fn: Any) -> Any:
+        return torch.func.jacrev(fn, argnums=(0, 1))(gate, up)
+
+    close(both(partial(glu, activation="silu")), both(lambda gate, up: functional.silu(gate) * up))
+
+
+@pytest.mark.parametrize("name", ["down_backward", "gate_up_backward"])
+def test_batches_of_matrices(name: str) -> None:
+    """[8, 16] and [8, 24] each; a batch of 8 that is taken for rows would not fail but be wrong."""
+    grad, both, down = torch.randn(8, 8, 16), torch.randn(8, 8, 48), torch.randn(16, 24)
+    gate, up, weights = torch.randn(8, 24), torch.randn(8, 24), (torch.randn(24, 16), torch.randn(24, 16))
+    first, others = {
+        "down_backward": (grad, (down, gate, up, "silu")),
+        "gate_up_backward": (both, weights),
+    }[name]
+    operator = getattr(torch.ops.rung, name)
+    batched = torch.vmap(operator, (0, *(None for _ in others)))(first, *others)
+    close(batched, torch.stack([operator(one, *others) for one in first]))
+
+
+@pytest.mark.parametrize("recompute", [False, True])
+@pytest.mark.parametrize("leading", [(7,), (2, 3)])
+def test_a_batch_of_gradients_at_once(leading: tuple[int, ...], recompute: bool) -> None:
+    tensors = [t.requires_grad_() for t in inputs(leading, 16, 24, torch.float32)]
+    many = torch.randn(5, *leading, 16)
+    pulled = [
+        torch.autograd.grad(y, tensors, many, is_grads_batched=True)
+        for y in (mlp("silu", *tensors, recompute=recompute), eager("silu", *tensors))
+    ]
+    close(*pulled)
+
+
+@pytest.mark.parametrize("nothing", range(4))
+@pytest.mark.parametrize("leading", [(6,), (2, 3)])
+def test_gradients_where_a_dimension_is_zero(leading: tuple[int, ...], nothing: int) -> None:
+    """Rows, input, hidden or output features: as plain PyTorch has them, shapes of nothing or zeros."""
+    sizes = [leading, 16, 24, 8]
+    sizes[nothing] = (*leading[:-1], 0) if nothing == 0 else 0
+    rows, features, hidden, outputs = sizes
+    shapes = ((*rows, features), (hidden, features), (hidden, features), (outputs, hidden))
+    tensors = [torch.randn(shape, requires_grad=True) for shape in shapes]
+    ours, usual = (fn("silu", *tensors, None, None, None) for fn in (mlp, eager))
+    grad = torch.randn_like(usual)
+    close(torch.autograd.grad(ours, tensors, grad), torch.autograd.grad(usual, tensors, grad))
+
+
+def test_backward_under_autocast_keeps_forwards_dtype() -> None:
+    tensors = leaves()
+    expected = torch.autograd.grad(mlp("silu", *tensors).sum(), tensors)
+    result = mlp("silu", *tensors).sum()
+    again = mlp("silu", *tensors).sum()
+    with torch.autocast("cpu", torch.bfloat16):
+        assert all(map(torch.equal, torch.autograd.grad(result, tensors), expected))
+        close(torch.autograd.grad(again, tensors, create_graph=True), expected)
+
+
+def test_functional_gradients_in_a_graph_are_refused() -> None:
+    """A registered operator has none there; zeros would be silent."""
+    tensors = inputs((3,), 16, 24, torch.float32)
+    gradient = torch.func.grad(lambda x: mlp("silu", x, *tensors[1:]).sum())
+    torch._dynamo.reset()
+    with pytest.raises(Exception, match="Function with functorch"):
+        torch.compile(gradient, backend="eager")(tensors[0])
+
+
+def test_the_operator_that_keeps_nothing_has_gradients() -> None:
+    tensors = leaves()
+    y = torch.ops.rung.glu_mlp(*tensors, "silu", "single")
+    usual = torch.autograd.grad(eager("silu", *tensors).sum(), tensors)
+    close(torch.autograd.grad(y.sum(), tensors), usual)
 
 
 def test_functional_call() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from calls import mlp
@@ -51,6 +53,21 @@ def test_one_graph_serves_all_shapes(train: bool) -> None:
         x = torch.randn(rows, 16)
         torch.testing.assert_close(compiled(x), module(x), rtol=1e-5, atol=1e-6)
     assert len(seen) == 1
+
+
+@pytest.mark.parametrize("train", [False, True])
+def test_what_a_graph_calls(train: bool) -> None:
+    """Without gradients nothing is kept for them, and a small batch has its own kernels."""
+    torch._dynamo.reset()
+    called: list[str] = []
+
+    def backend(graph: Any, _: object) -> Any:
+        called.extend(str(node.target) for node in graph.graph.nodes if node.op == "call_function")
+        return graph
+
+    module = GLUMLP(16, 24, "silu").requires_grad_(train)
+    torch.compile(module, fullgraph=True, backend=backend)(torch.randn(3, 16))
+    assert called[0] == ("rung.glu_mlp_training" if train else "rung.glu_mlp")
 
 
 def test_compiled_training_step() -> None:

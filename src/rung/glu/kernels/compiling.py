@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -28,6 +29,7 @@ MOST_BEGUN = 2
 
 _LOADER, _COMPILER = ThreadPoolExecutor(1, "rung-loader"), ThreadPoolExecutor(1, "rung-compiler")
 _BEGUN: dict[Hashable, Future[Any]] = {}
+_BEGINNING = Lock()
 _TYPES = {torch.bfloat16: "bf16", torch.float16: "fp16", torch.float32: "fp32", torch.int32: "i32"}
 
 
@@ -58,7 +60,8 @@ def source_for(
 
 def compile_for(source: Any, spec: Spec, arch: int) -> Any:
     """The binary of a source for sm_<arch>."""
-    options: dict[str, Any] = {"num_warps": spec.warps, "num_stages": spec.stages}
+    # Triton 3.10 will not contract a * b + c unless asked to.
+    options: dict[str, Any] = {"num_warps": spec.warps, "num_stages": spec.stages, "enable_fp_fusion": True}
     options |= {"maxnreg": spec.registers} if spec.registers else {}
     options |= {"launch_pdl": True} if spec.pdl else {}
     with by_dates():
@@ -83,15 +86,22 @@ def begin(name: Hashable, job: Callable[[], Any]) -> None:
     It compiles and touches no device. At exit Python waits for it (2 s at most), for LLVM must not be left
     alone; the next process finds what it made on disk.
     """
-    if name not in _BEGUN and sum(not future.done() for future in _BEGUN.values()) < MOST_BEGUN:
-        with suppress(RuntimeError):  # Python is about to exit
-            _BEGUN[name] = _COMPILER.submit(job)
+    with _BEGINNING:
+        if name not in _BEGUN and sum(not future.done() for future in _BEGUN.values()) < MOST_BEGUN:
+            with suppress(RuntimeError):  # Python is about to exit
+                _BEGUN[name] = _COMPILER.submit(job)
 
 
 def begun(name: Hashable) -> Any:
-    """The result of such a job, waited for if it is being done; None if it does not even wait any more."""
-    future = _BEGUN.pop(name, None)
-    return None if future is None or future.cancel() else future.result()
+    """The result of such a job, waited for if it is being done.
+
+    None if it has not been started, or failed: who asks does it at once, and hears what is wrong.
+    """
+    with _BEGINNING:
+        future = _BEGUN.pop(name, None)
+    if future is None or future.cancel() or future.exception() is not None:
+        return None
+    return future.result()
 
 
 def _kind_of_source(function: Any) -> Any:
