@@ -199,7 +199,7 @@ def test_memsets_count_apart() -> None:
     ("line", "says"),
     [
         ("kernels <= 0", "a gate compares differences, such as '<= +0'"),
-        ("kernels", "compares nothing"),
+        ("kernels", "'kernels' compares nothing: write a difference, such as 'kernels <= +0' or"),
         ("kernel <= +0", "unknown key 'kernel'"),
         ("gem <= +0", "Did you mean 'gemm'?"),
         ("kernels in +0..+1", "a gate compares with"),

@@ -13,6 +13,7 @@ from rung.insight.guessing.places import Place
 from rung.insight.guessing.wants import KINDS, amount, quoted, shown
 
 NO_NEW_FAMILY, SAME = "no-new-family", "same"
+FORM = "a difference, such as 'kernels <= +0' or 'gpu_busy <= +5%'"
 SAMES = ("kernels", "order", *KINDS, "family:NAME", "kernel:GLOB")
 _WORD = re.compile(rf"({NO_NEW_FAMILY}|{SAME})(?:\s*[:\s]\s*(.*))?", re.DOTALL)
 _SIGNED = re.compile(r"([+-])\s*([0-9][0-9.]*)\s*(%|[a-zµμ]*)")
@@ -66,7 +67,7 @@ def parse(text: str, region: str | None = None) -> Rule:
     """
     if word := _WORD.fullmatch(text.strip()):
         return _about(word[1], (word[2] or "").strip(), region)
-    (subject, pattern), comparison, value = split_line(text)
+    (subject, pattern), comparison, value = split_line(text, FORM)
     return _compared(subject, pattern, comparison, value, region)
 
 

@@ -39,6 +39,7 @@ UNITS: dict[str, Unit] = {
 }
 GLOBBED = {"family": "family:NAME", "op": "op:GLOB", "kernel": "kernel:GLOB"}
 KEYS = (*UNITS, *GLOBBED.values(), "dtype", "order")
+FORM = "KEY=VALUE, such as kernels=5 or 'gemm >= 3'"
 
 _COMPARISON = r"==|!=|<=|>=|=|<|>"
 _NAMED = re.compile(
@@ -86,14 +87,17 @@ def parse(text: str, region: str | None = None) -> Expectation:
     return _expect(*key, comparison, value, region)
 
 
-def split_line(text: str) -> tuple[tuple[str, str | None], str, str]:
-    """`op:aten::mm >= 1` as key (subject and glob), comparison and value. Raises as `parse`."""
+def split_line(text: str, form: str = FORM) -> tuple[tuple[str, str | None], str, str]:
+    """`op:aten::mm >= 1` as key (subject and glob), comparison and value. Raises as `parse`.
+
+    `form` is what to write instead of a line that compares nothing: a gate knows other values.
+    """
     text = text.strip()
     if named := _NAMED.fullmatch(text):
         return split_key(f"{named['subject']}:{unquoted(named['pattern'])}"), named["cmp"], named["value"]
     found = _ORDER.fullmatch(text) or _PLAIN.fullmatch(text)
     if found is None:
-        raise UsageError(f"{shown(text)} compares nothing: write KEY=VALUE, such as kernels=5 or 'gemm >= 3'")
+        raise UsageError(f"{shown(text)} compares nothing: write {form}")
     subject, pattern = split_key(found["key"])
     if pattern is not None:
         _refuse_doubt(text, pattern, found["cmp"])
