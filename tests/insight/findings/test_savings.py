@@ -9,7 +9,7 @@ from recordings import h200
 from rung.insight.findings import Finding, examine, findings
 from rung.trace import Trace
 from rung.trace import read as read_file
-from tracelib import read
+from tracelib import annotation, op, read
 
 X, HIDDEN = [128, 32], [128, 64]
 GATE = ran(TILE_A, "aten::mm", X, [32, 64], dur=6)
@@ -49,6 +49,14 @@ class TestGLU:
         (glu,) = seen(read_file(h200("03_mlp_compile")), "fusible-glu")
         assert glu.cost_ns == 37_664
         assert glu.evidence["saved_bytes"] == 4 * 50_331_648  # gate and up, written and read
+
+    def test_a_cpu_has_no_kernel_for_it_but_a_compiler_for_the_chain(self) -> None:
+        ops = [(by, args) for _, by, args, _ in (GATE, GATE, ACT, MULTIPLY, DOWN)]
+        work = [op(by, 10 * i + 1, 8, **args) for i, (by, args) in enumerate(ops)]
+        trace = read(annotation("fwd", 0, 60), *work, device=None)
+        assert seen(trace, "fusible-glu") == []
+        (chain,) = seen(trace, "fusible-chain")
+        assert chain.advice.startswith("Make one kernel of the 2: torch.compile.")
 
 
 def test_attention_written_out() -> None:

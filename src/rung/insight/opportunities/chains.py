@@ -31,7 +31,7 @@ def chains(at: Setting) -> Iterator[Opportunity]:
     for run in runs(at.forward, mergeable):
         for rows in at.tensors.linked(run) if len(run) > 1 else ():
             what, who = _named({base(at.rows[row].op) for row in rows})
-            one = opportunity(at, "chain", what, rows, who)
+            one = opportunity(at, "chain", what, rows, COMPILER if at.stand_in else who)
             if one.prediction.saved_bytes >= WORTH_SAVING and one.prediction.saved_ns != 0:
                 yield one
 

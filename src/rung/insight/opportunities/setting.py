@@ -34,6 +34,11 @@ class Setting:
         return self.roofline.forward
 
     @property
+    def stand_in(self) -> bool:
+        """Ops stand in for kernels: no Triton kernel, and so none of Rung's and Liger's, would run here."""
+        return self.forward.example.trace.stand_in
+
+    @property
     def rows(self) -> tuple[WorkRow, ...]:
         return self.roofline.forward.rows
 

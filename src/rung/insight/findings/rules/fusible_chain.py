@@ -35,7 +35,7 @@ RULE = Rule(
     topic="fusion",
     shows="Neighbouring pointwise or reduction kernels, one of which reads what another has just written.",
     means="A tensor makes a round trip through memory that one kernel for both would save.",
-    do="Let torch.compile, Liger or rung.glu make one kernel of them; check the prediction with `rung diff`.",
+    do="Let torch.compile make one kernel of them, or on a GPU Liger or rung.glu; check it with `rung diff`.",
     find=find,
     explains=True,
 )

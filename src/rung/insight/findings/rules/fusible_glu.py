@@ -39,7 +39,7 @@ def _advice(one: Opportunity) -> str:
 RULE = Rule(
     id="fusible-glu",
     topic="fusion",
-    shows="Two matrix products of one input, an activation, their product, and a matrix product of that.",
+    shows="Two GEMMs of one input on a GPU, an activation, their product, and a GEMM of that.",
     means="Gate, up and the activation are written to memory only to be read back at once.",
     do="Compute gate, up and their product in one kernel: rung.glu.GLUMLP.",
     find=find,
