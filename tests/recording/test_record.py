@@ -294,6 +294,12 @@ def test_senseless_arguments(tmp_path: Path, arguments: dict[str, Any], message:
     assert files(tmp_path) == []
 
 
+def test_what_cannot_be_called(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="a function or a module, not something of type NoneType"):
+        record(None, torch.ones(2), out=tmp_path)  # type: ignore[arg-type]
+    assert files(tmp_path) == []
+
+
 def test_out_that_is_a_file_is_refused_before_any_call(tmp_path: Path) -> None:
     (tmp_path / "traces").write_text("")
     with pytest.raises(UsageError, match="is a file, not a folder"):

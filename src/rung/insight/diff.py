@@ -10,6 +10,7 @@ from rung.insight.forward import Forward, forward, is_drawn, is_emulated
 from rung.insight.narrate import changed, unchanged
 from rung.trace import Trace
 from rung.trace.collecting import no_collections
+from rung.trace.given import check_traces
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +38,9 @@ def diff(a: Trace, b: Trace, region: str | None = None) -> Diff:
     Without a region the outermost one of each trace is taken.
 
     Raises:
-        UsageError: one of the traces has no region of that name.
+        UsageError: one of the two has no region of that name, or is no trace.
     """
+    check_traces("diff", a, b)
     with no_collections():
         return describe(forward(a, region), forward(b, region))
 

@@ -16,6 +16,7 @@ from rung.insight.guessing.files import Text, read_toml
 from rung.insight.guessing.places import place_of
 from rung.insight.guessing.wants import shown
 from rung.trace import Trace
+from rung.trace.given import check_traces
 
 __all__ = ["GateCheck", "GateVerdict", "Rule", "gate", "hold", "load_gate"]
 
@@ -26,8 +27,9 @@ def gate(base: Trace, new: Trace, *lines: str, region: str | None = None) -> Gat
     `gate(base, new, "kernels <= +0", "gpu_busy <= +5%", "no-new-family:aten", "same:gemm")`
 
     Raises:
-        UsageError: a line that cannot be read, or a region that one of the traces lacks.
+        UsageError: a line that cannot be read, a region that one of the traces lacks, or what is no trace.
     """
+    check_traces("gate", base, new)
     if not lines:
         raise UsageError("a gate expects something: gate(base, new, 'kernels <= +0')")
     return hold(base, new, [parse(line, region) for line in lines])

@@ -18,6 +18,7 @@ from rung.insight.guessing.tolerance import Near
 from rung.insight.guessing.verdict import Check, Verdict
 from rung.insight.guessing.wants import shown
 from rung.trace import Region, Trace, read
+from rung.trace.given import check_traces
 
 __all__ = ["Check", "Expectation", "Guess", "Verdict", "guess", "load", "regions_of"]
 
@@ -55,8 +56,9 @@ class Guess:
         there is instead. `baseline` is the trace that tolerances are about; else the one their file names.
 
         Raises:
-            UsageError: a region that the trace does not have.
+            UsageError: a region that the trace does not have, or what is no trace.
         """
+        check_traces("check", trace, trace if baseline is None else baseline)
         if trace.incomplete and not allow_incomplete:
             return Verdict(False, trace.incomplete, ())
         judged = self.judge(trace, allow_incomplete=allow_incomplete, baseline=baseline)

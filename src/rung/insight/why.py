@@ -16,6 +16,7 @@ from rung.insight.regression import Regression, regression
 from rung.insight.roofline import Roofline, Side
 from rung.trace import Trace, frames
 from rung.trace.collecting import no_collections
+from rung.trace.given import check_traces
 from rung.visible import printable
 
 
@@ -160,8 +161,9 @@ def why(
     ranks of one job, `trace` is examined in the light of `other`: who waits for whom.
 
     Raises:
-        UsageError: there is no such finding, step or region.
+        UsageError: there is no such finding, step or region, or one of the two is no trace.
     """
+    check_traces("why", trace, trace if other is None else other)
     with no_collections():
         if other is not None and not are_ranks(trace, other):
             return regression(trace, other, region, step, only=only, ignore=ignore, min_share=min_share)

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from rung.errors import MachineError
+from rung.errors import MachineError, UsageError
 from rung.recording.accuracy import compare
 from rung.recording.artifacts import check_writable, pack, staged
 from rung.recording.calls import bind, describe_inputs, find_device, name_of, place
@@ -64,6 +64,8 @@ def record(
     Raises UsageError for arguments that make no sense, MachineError for a device or variant that this machine
     cannot run, and whatever `fn` raises, unchanged.
     """
+    if not callable(fn):
+        raise UsageError(f"record calls a function or a module, not something of type {type(fn).__name__}")
     settings = Settings(
         warmup=warmup, wait=wait, profiler_warmup=profiler_warmup, active=active, repeat=repeat, cold=cold,
         shapes=shapes, stacks=stacks, memory=memory, flops=flops, train=train, seed=seed,
