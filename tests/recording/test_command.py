@@ -184,6 +184,11 @@ def test_what_the_work_prints_is_no_data(run: Run) -> None:
         (["no_such_module:module"], 2, "there is no module 'no_such_module'"),
         (["work.py:"], 2, "target 'work.py:' is not understood"),
         (["absent.py"], 2, "there is no script absent.py"),
+        (["notes.txt"], 2, "notes.txt is no Python file: give pkg.module:factory, file.py:factory, or a"),
+        (["picture"], 2, "picture is no Python file: give"),
+        (["eager.json"], 2, "eager.json is no Python file but looks like a trace: give it to `rung read`"),
+        (["eager.json.gz"], 2, "eager.json.gz is no Python file but looks like a trace"),
+        (["broken.py"], 1, "broken.py raised SyntaxError"),
         (["work.py:module", "--variant", "fast"], 2, "'fast' is not known"),
         (["work.py:module", "--device", "tpu"], 2, "'tpu' is not known"),
         (["work.py:module", "--dtype", "int8"], 2, "dtype 'int8' is not known"),
@@ -206,6 +211,10 @@ def test_mistakes_end_in_one_line_and_leave_nothing(
     run: Run, tmp_path: Path, arguments: list[str], code: int, message: str
 ) -> None:
     (tmp_path / "broken.py").write_text("def module(:\n")
+    (tmp_path / "notes.txt").write_text("Record the MLP first.\n")
+    (tmp_path / "picture").write_bytes(bytes(9))
+    (tmp_path / "eager.json").write_text("{}")  # Python, for that matter
+    (tmp_path / "eager.json.gz").write_bytes(b"\x1f\x8b")
     got, out, err = run(*arguments)
     assert (got, out) == (code, "")
     assert message in err
@@ -252,6 +261,11 @@ def test_script_gets_everything_after_it(run: Run, tmp_path: Path) -> None:
 def test_script_that_exits_with_0_is_fine(run: Run, tmp_path: Path) -> None:
     assert run("script.py", "exit", "0")[0] == 0
     assert files(tmp_path / "traces") == ["script", "script/script.json.gz", "script/script.txt"]
+
+
+def test_a_script_needs_no_suffix(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "script.py").rename(tmp_path / "script")
+    assert run("script")[:2] == (0, "traces/script/script.json.gz\n")
 
 
 def test_command_holds_no_home_folder(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from rung.recording.artifacts import check_writable
 from rung.recording.machine import default_device, require_torch, resolve_device, synchronize
 from rung.recording.metadata import run_metadata
 from rung.recording.recorder import write
-from rung.recording.targets import FORMS, user_code
+from rung.recording.targets import FORMS, check_python, user_code
 from rung.recording.values import Recording, Settings
 from rung.recording.window import make_profiler, only_profiler, quiet
 
@@ -31,11 +31,12 @@ def record_script(
     """Runs `script` as `python script arguments...` would, profiled from start to end.
 
     Writes `<out>/<name>/script.json.gz` and `.txt`. Regions are those that the script itself marks with
-    record_function; steps there are none. Raises UsageError where there is no such script or where it uses
-    torch.profiler itself, RungError with one line where it fails.
+    record_function; steps there are none. Raises UsageError where there is no such script, where it is no
+    Python file or uses torch.profiler itself, RungError with one line where it fails.
     """
     if not script.is_file():
         raise UsageError(f"there is no script {script}: {FORMS}")
+    check_python(script)
     torch = require_torch()
     where = resolve_device(device) if device else default_device()
     name = name or script.stem

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from zipfile import is_zipfile
 
 from rung.errors import RungError, UsageError
 
@@ -18,10 +19,28 @@ PACKAGE = Path(__file__).parents[1]
 
 FORMS = "give pkg.module:factory, file.py:factory, or a script.py"
 
+TRACES = (".json", ".json.gz")
+"""A trace without true, false and null in it would run as Python, and record nothing."""
+
 
 def names_a_script(target: str) -> bool:
     """Whether TARGET is a script, rather than `module:factory` or `file.py:factory`."""
     return ":" not in target
+
+
+def check_python(script: Path) -> None:
+    """Raises UsageError for a trace, and for any other file that is none of Python's.
+
+    What Python calls its own by name is left to it: its complaint says the line.
+    """
+    if script.name.endswith(TRACES):
+        raise UsageError(f"{script} is no Python file but looks like a trace: give it to `rung read`")
+    if script.suffix.startswith(".py") or is_zipfile(script):
+        return
+    try:
+        compile(script.read_bytes(), script, "exec")
+    except (SyntaxError, ValueError):
+        raise UsageError(f"{script} is no Python file: {FORMS}") from None
 
 
 def load_factory(target: str) -> Callable[[], Any]:
