@@ -255,12 +255,23 @@ def test_script_gets_everything_after_it(run: Run, tmp_path: Path) -> None:
     assert len(spans(trace, "mine")) == 1
     assert trace["rung"]["script"] == "script.py"
     assert trace["rung"]["arguments"] == ["--json", "a", "--device", "cuda"]
+    assert err.endswith("recorded the whole run\n")
     assert sys.argv == before
 
 
 def test_script_that_exits_with_0_is_fine(run: Run, tmp_path: Path) -> None:
     assert run("script.py", "exit", "0")[0] == 0
     assert files(tmp_path / "traces") == ["script", "script/script.json.gz", "script/script.txt"]
+
+
+def test_a_script_in_which_no_op_ran_says_what_may_be_missing(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(WORK)
+    code, out, err = run("mine.py")
+    assert (code, out) == (0, "traces/mine/script.json.gz\n")
+    assert err == (
+        "recorded the whole run, in which no op ran: "
+        "to record a function, name a factory that returns it, such as mine.py:factory\n"
+    )
 
 
 def test_a_script_needs_no_suffix(run: Run, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from rung.errors import UsageError
 from rung.recording.artifacts import check_writable
@@ -48,12 +49,21 @@ def record_script(
         with user_code(str(script)):
             _run(script)
         synchronize(where)
-    about = {"script": script.name, "arguments": list(arguments)}
+    about = {
+        "script": script.name,
+        "arguments": list(arguments),
+        **({} if _ran_an_op(profiler) else {"without_ops": True}),
+    }
     metadata = run_metadata(
         name=name, variant=VARIANT, region=None, device=where, settings=settings, work=about
     )
     path, table_path = write(profiler, where, settings, name, VARIANT, metadata)
     return Recording(name, VARIANT, path, table_path, metadata)
+
+
+def _ran_an_op(profiler: Any) -> bool:
+    """Every operator's name has a namespace, `aten::mm`; annotations and calls of the runtime have none."""
+    return any("::" in event.name for event in profiler.events())
 
 
 def _run(script: Path) -> None:

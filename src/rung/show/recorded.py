@@ -42,7 +42,15 @@ def recorded_line(result: Recording | Skipped) -> str:
         return f"skipped {result.variant}: {result.reason}"
     schedule, region = result.metadata["schedule"], result.metadata["region"]
     if region is None:
-        return "recorded the whole run"
+        return "recorded the whole run" + _without_ops(result)
     when = "cold" if schedule["cold"] else f"after {schedule['warmup']} warm-up calls"
     emulated = f"; {EMULATED}" if "emulated" in result.metadata else ""
     return f"recorded {result.variant}: {schedule['active']} steps of {region}, {when}{emulated}"
+
+
+def _without_ops(result: Recording) -> str:
+    """Where a script only defined functions, what was meant is mostly one of them."""
+    if "without_ops" not in result.metadata:
+        return ""
+    factory = f"{result.metadata['script']}:factory"
+    return f", in which no op ran: to record a function, name a factory that returns it, such as {factory}"
