@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import rung
 from handmade import GELU, TILE_A, events, ran
 from recordings import TRACES, all_of, h200
 from rung.cli.app import run
@@ -196,3 +197,8 @@ def test_the_readme_shows_what_is_printed(
     monkeypatch.setenv("COLUMNS", "112")
     paths = [f"src/rung/ladder/recordings/h200/mlp/{variant}.json.gz" for variant in variants]
     assert f"$ rung why {' '.join(paths)}\n{why(capsys, *paths)}```" in README.read_text()
+
+
+def test_the_readme_names_the_verdict_that_python_gets() -> None:
+    trace = rung.read(README.parent / "src/rung/ladder/recordings/h200/mlp/eager.json.gz")
+    assert f'rung.why(trace).verdict  # "{rung.why(trace).verdict}" on an H200' in README.read_text()
