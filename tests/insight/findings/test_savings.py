@@ -50,11 +50,14 @@ class TestGLU:
         assert glu.cost_ns == 37_664
         assert glu.evidence["saved_bytes"] == 4 * 50_331_648  # gate and up, written and read
 
-    def test_a_cpu_has_no_kernel_for_it_but_a_compiler_for_the_chain(self) -> None:
+    def test_a_cpu_is_promised_no_time_by_it_but_has_a_compiler_for_the_chain(self) -> None:
         ops = [(by, args) for _, by, args, _ in (GATE, GATE, ACT, MULTIPLY, DOWN)]
         work = [op(by, 10 * i + 1, 8, **args) for i, (by, args) in enumerate(ops)]
         trace = read(annotation("fwd", 0, 60), *work, device=None)
-        assert seen(trace, "fusible-glu") == []
+        (glu,) = seen(trace, "fusible-glu")
+        assert glu.cost_ns == 0
+        assert glu.title.endswith("could be one kernel: 197 kB less through memory")  # 3 tensors, twice
+        assert glu.advice.endswith("the same weights; what that saves cannot be said: it takes a GPU.")
         (chain,) = seen(trace, "fusible-chain")
         assert chain.advice.startswith("Make one kernel of the 2: torch.compile.")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from rung.insight.opportunities.opportunity import Opportunity
-from rung.insight.opportunities.predict import opportunity
+from rung.insight.opportunities.predict import opportunity, unpriced
 from rung.insight.opportunities.runs import base, kernels
 from rung.insight.opportunities.setting import Setting
 from rung.insight.work import Gemm
@@ -18,15 +18,17 @@ def glus(at: Setting) -> Iterator[Opportunity]:
     """Each gated MLP whose gate and up products are kernels of their own.
 
     They read one input; an activation and a product lie between them and the down product, and would ride in
-    the epilogue of one kernel for both. That kernel is one for a GPU: a CPU has nothing to save by it.
+    the epilogue of one kernel for both. There is one for a GPU: what it saves cannot be told from a CPU's
+    times.
     """
-    products = [] if at.stand_in else _products(at)
+    products = _products(at)
     for (first, gate), (second, up), (down, last) in zip(products, products[1:], products[2:], strict=False):
         if gate != up or (last.m, last.k) != (gate.m, gate.n):
             continue
         inner = [i for i in kernels(at.forward, first, down) if i != second]
         if _gated(at, inner):
-            yield opportunity(at, "glu", "GLU", sorted((first, second, *inner)), "rung.glu.GLUMLP")
+            one = opportunity(at, "glu", "GLU", sorted((first, second, *inner)), "rung.glu.GLUMLP")
+            yield unpriced(one, "it takes a GPU") if at.stand_in else one
 
 
 def attentions(at: Setting) -> Iterator[Opportunity]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rung import units
 from rung.insight.flow import Flow
@@ -27,6 +28,11 @@ def opportunity(at: Setting, kind: Kind, what: str, rows: Sequence[int], who: st
         prediction=as_one_kernel(at, rows),
         who=who,
     )
+
+
+def unpriced(one: Opportunity, why: str) -> Opportunity:
+    """The same with no time promised."""
+    return replace(one, prediction=replace(one.prediction, saved_ns=None, assumption=why))
 
 
 def as_one_kernel(at: Setting, rows: Sequence[int]) -> Prediction:

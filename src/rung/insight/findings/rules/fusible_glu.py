@@ -17,11 +17,12 @@ def find(case: Case) -> Iterator[Sighting]:
 
 
 def _title(one: Opportunity) -> str:
-    return (
-        f"a GLU: two GEMMs of one input and {units.listing(_between(one))} could be one kernel{places(one)}: "
-        f"about {units.duration(one.saved_ns)} less of {units.duration(one.now_ns)}, "
-        f"{units.size(one.prediction.saved_bytes)} less through memory"
-    )
+    rest = units.listing(_between(one))
+    what = f"a GLU: two GEMMs of one input and {rest} could be one kernel{places(one)}"
+    memory = f"{units.size(one.prediction.saved_bytes)} less through memory"
+    if one.prediction.saved_ns is None:
+        return f"{what}: {memory}"
+    return f"{what}: about {units.duration(one.saved_ns)} less of {units.duration(one.now_ns)}, {memory}"
 
 
 def _between(one: Opportunity) -> list[str]:
@@ -33,13 +34,16 @@ _PRODUCTS = ("mm", "addmm", "linear", "matmul", "bmm")
 
 
 def _advice(one: Opportunity) -> str:
-    return f"Use {one.who}, which loads the same weights. Predicted as if {one.prediction.assumption}."
+    use = f"Use {one.who}, which loads the same weights"
+    if one.prediction.saved_ns is None:
+        return f"{use}; what that saves cannot be said: {one.prediction.assumption}."
+    return f"{use}. Predicted as if {one.prediction.assumption}."
 
 
 RULE = Rule(
     id="fusible-glu",
     topic="fusion",
-    shows="Two GEMMs of one input on a GPU, an activation, their product, and a GEMM of that.",
+    shows="Two matrix products of one input, an activation, their product, and a matrix product of that.",
     means="Gate, up and the activation are written to memory only to be read back at once.",
     do="Compute gate, up and their product in one kernel: rung.glu.GLUMLP.",
     find=find,
