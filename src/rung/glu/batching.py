@@ -24,8 +24,8 @@ def one_by_one(operator: Callable[..., Any]) -> Rule:
             for i in range(info.batch_size)
         ]
         if isinstance(calls[0], torch.Tensor):
-            return torch.stack(calls), 0
-        return tuple(torch.stack(parts) for parts in zip(*calls, strict=True)), (0,) * len(calls[0])
+            return _in_front(torch.stack(calls))
+        return _in_front(tuple(torch.stack(parts) for parts in zip(*calls, strict=True)))
 
     return rule
 
@@ -39,8 +39,7 @@ def over_rows(operator: Callable[..., Any]) -> Rule:
         first, *others = in_dims
         if first is None or any(dim is not None for dim in others):
             return loop(info, in_dims, *arguments)
-        result = operator(arguments[0].movedim(first, 0), *arguments[1:])
-        return result, 0 if isinstance(result, torch.Tensor) else (0,) * len(result)
+        return _in_front(operator(arguments[0].movedim(first, 0), *arguments[1:]))
 
     return rule
 
@@ -56,7 +55,11 @@ def elementwise(operator: Callable[..., Any]) -> Rule:
                 return argument.expand(info.batch_size, *argument.shape)
             return argument.movedim(dim, 0)
 
-        result = operator(*map(batched, arguments, in_dims))
-        return result, 0 if isinstance(result, torch.Tensor) else (0,) * len(result)
+        return _in_front(operator(*map(batched, arguments, in_dims)))
 
     return rule
+
+
+def _in_front(result: Any) -> tuple[Any, Any]:
+    """One result or several, the batch being the first dimension of each."""
+    return result, 0 if isinstance(result, torch.Tensor) else (0,) * len(result)
