@@ -10,8 +10,6 @@ from rung.glu.devices import INTERPRETED
 
 _TENSORS = frozenset((torch.Tensor, torch.nn.Parameter))
 _PLAIN = _TENSORS | {type(None)}
-_in_batch = torch._C._functorch.is_legacy_batchedtensor
-"""Whether a tensor is one for each of a batch, as in `torch.autograd.grad(..., is_grads_batched=True)`."""
 
 
 def ordinary(needed: tuple[Any, ...], biases: tuple[Any, ...] = ()) -> bool:
@@ -46,7 +44,7 @@ def through_dispatcher(*tensors: Any) -> bool:
         or torch._C._len_torch_dispatch_stack() > 0
         or not all(type(tensor) in _PLAIN for tensor in tensors)
         or _negated(*tensors)
-        or any(tensor is not None and _in_batch(tensor) for tensor in tensors)
+        or _batched(*tensors)
     )
 
 
@@ -54,6 +52,12 @@ def _negated(*tensors: Any) -> bool:
     """Whether memory holds the opposite of a tensor's numbers, as after `.conj().imag`: an operator is given
     a copy."""
     return any(tensor is not None and tensor.is_neg() for tensor in tensors)
+
+
+def _batched(*tensors: Any) -> bool:
+    """Whether a tensor stands for one of each in a batch, as with `is_grads_batched=True`."""
+    one_for_each = torch._C._functorch.is_legacy_batchedtensor
+    return any(tensor is not None and one_for_each(tensor) for tensor in tensors)
 
 
 def traced() -> bool:
