@@ -4,7 +4,7 @@ elsewhere."""
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -275,19 +275,27 @@ def test_a_row_does_not_depend_on_the_others(rows: int) -> None:
         assert torch.equal(mlp("silu", *tensors)[1], mlp("silu", x[:2], *tensors[1:])[1])
 
 
-def test_forward_is_two_kernels() -> None:
-    for rows in (1, 64, 2048):
-        x, g, u, d, *_ = draw(rows, 768, 3072, torch.bfloat16)
-        with torch.no_grad():
-            for _ in range(3):
-                glu_mlp(x, g, u, d)
-            with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
-                glu_mlp(x, g, u, d)
-                torch.cuda.synchronize()
-        names = [
-            e.name for e in profile.events() if e.device_type.name == "CUDA" and "mem" not in e.name.lower()
-        ]
-        assert len([name for name in names if "rung::" not in name]) == 2, names
+def kernels(call: Callable[[], Any]) -> list[str]:
+    """The kernels that the third call of this runs."""
+    for _ in range(2):
+        call()
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+        call()
+        torch.cuda.synchronize()
+    on_device = [e.name for e in profile.events() if e.device_type.name == "CUDA"]
+    return [name for name in on_device if "mem" not in name.lower() and "rung::" not in name]
+
+
+@pytest.mark.parametrize("rows", [1, 16, 64, 2048])
+def test_forward_is_two_kernels(rows: int) -> None:
+    """And the same two in a compiled graph."""
+    torch._dynamo.reset()
+    x, g, u, d, *_ = draw(rows, 768, 3072, torch.bfloat16)
+    with torch.no_grad():
+        names = kernels(lambda: glu_mlp(x, g, u, d))
+        compiled = torch.compile(lambda x: glu_mlp(x, g, u, d), fullgraph=True)
+        assert len(names) == 2
+        assert kernels(lambda: compiled(x)) == names
 
 
 @pytest.mark.parametrize("rows", [1, 40, 300])
