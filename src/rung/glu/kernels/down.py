@@ -12,6 +12,7 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
+from rung.glu.kernels.bias import bias_of
 from rung.glu.kernels.dependent import depend
 from rung.glu.kernels.math import dot, narrow
 
@@ -33,10 +34,9 @@ def add_parts(acc, parts, counter, out, inside, size, split, splits):
 
 
 def _down(hidden, weight, bias, y, parts, counters, M: tl.int32, N: tl.int32, k: tl.int32,
-weight_row: tl.int64,
-          weight_column: tl.int64, has_bias: tl.int32, splits: tl.int32, steps: tl.int32,
-          PRECISION: tl.constexpr, W: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
-          STAGES: tl.constexpr, PDL: tl.constexpr):  # fmt: skip
+          weight_row: tl.int64, weight_column: tl.int64, has_bias: tl.int32, splits: tl.int32,
+          steps: tl.int32, PRECISION: tl.constexpr, W: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr,
+          BK: tl.constexpr, STAGES: tl.constexpr, PDL: tl.constexpr):  # fmt: skip
     K = k * W
     tile = tl.program_id(0) // splits
     split = tl.program_id(0) % splits
@@ -70,5 +70,5 @@ weight_row: tl.int64,
     inside = in_m[:, None] & in_n[None, :]
     last, acc = add_parts(acc, parts, counters + tile, out, inside, M.to(tl.int64) * N, split, splits)
     if last:
-        acc += tl.load(bias + rn, mask=in_n & (has_bias != 0), other=0.0).to(tl.float32)[None, :]
+        acc += bias_of(bias, rn, N, has_bias)[None, :]
         tl.store(y + out, narrow(acc, y.dtype.element_ty), mask=inside)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
+from rung.glu.kernels.bias import bias_of
 from rung.glu.kernels.dependent import depend, release
 from rung.glu.kernels.math import dot, gated, narrow
 
@@ -84,9 +85,8 @@ def _gate_up(x, gate_weight, up_weight, gate_bias, up_bias, hidden, gate, up, co
         px += x_step
         pg += g_step
         pu += u_step
-    # An absent bias is a masked load: it costs no second binary.
-    g += tl.load(gate_bias + rn, mask=in_n & ((biases & 1) != 0), other=0.0).to(tl.float32)[None, :]
-    u += tl.load(up_bias + rn, mask=in_n & ((biases & 2) != 0), other=0.0).to(tl.float32)[None, :]
+    g += bias_of(gate_bias, rn, N, biases & 1)[None, :]
+    u += bias_of(up_bias, rn, N, biases & 2)[None, :]
     out = rm[:, None] * N + rn[None, :]
     inside = in_m[:, None] & in_n[None, :]
     dtype: tl.constexpr = hidden.dtype.element_ty

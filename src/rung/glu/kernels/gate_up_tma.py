@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import triton.language as tl
 
+from rung.glu.kernels.bias import bias_of
 from rung.glu.kernels.gate_up import place
 from rung.glu.kernels.math import dot, gated, narrow
 
@@ -34,9 +35,8 @@ def _gate_up_tma(x, weights, hidden, first, second, first_bias, second_bias,
             acc = dot(a, w.T, acc, PRECISION)
         a, b = tl.split(tl.permute(tl.reshape(acc, (BM, 2, BN)), (0, 2, 1)))
         rn = tile_n * BN + tl.arange(0, BN)
-        in_n = rn < N
-        a += tl.load(first_bias + rn, mask=in_n & ((biases & 1) != 0), other=0.0).to(tl.float32)[None, :]
-        b += tl.load(second_bias + rn, mask=in_n & ((biases & 2) != 0), other=0.0).to(tl.float32)[None, :]
+        a += bias_of(first_bias, rn, N, biases & 1)[None, :]
+        b += bias_of(second_bias, rn, N, biases & 2)[None, :]
         if swapped != 0:
             h = gated(b, a, ACT, EAGER, dtype)
         else:

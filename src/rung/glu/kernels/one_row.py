@@ -10,6 +10,7 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
+from rung.glu.kernels.bias import bias_of
 from rung.glu.kernels.dependent import depend, release
 from rung.glu.kernels.math import gated, narrow
 
@@ -60,8 +61,8 @@ def _gate_up_row(x, gate_weight, up_weight, gate_bias, up_bias, hidden,
         a = next_a
     rn = first + tl.arange(0, BN)
     in_n = rn < N
-    g = tl.sum(g, 1) + tl.load(gate_bias + rn, mask=in_n & ((biases & 1) != 0), other=0.0).to(tl.float32)
-    u = tl.sum(u, 1) + tl.load(up_bias + rn, mask=in_n & ((biases & 2) != 0), other=0.0).to(tl.float32)
+    g = tl.sum(g, 1) + bias_of(gate_bias, rn, N, biases & 1)
+    u = tl.sum(u, 1) + bias_of(up_bias, rn, N, biases & 2)
     dtype: tl.constexpr = hidden.dtype.element_ty
     tl.store(hidden + rn, narrow(gated(g, u, ACT, EAGER, dtype), dtype), mask=in_n)
 
@@ -84,5 +85,5 @@ def _down_row(hidden, weight, bias, y, N: tl.int32, k: tl.int32, weight_row: tl.
         a = next_a
     rn = first + tl.arange(0, BN)
     in_n = rn < N
-    out = tl.sum(acc, 1) + tl.load(bias + rn, mask=in_n & (has_bias != 0), other=0.0).to(tl.float32)
+    out = tl.sum(acc, 1) + bias_of(bias, rn, N, has_bias)
     tl.store(y + rn, narrow(out, y.dtype.element_ty), mask=in_n)

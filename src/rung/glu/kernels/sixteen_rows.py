@@ -10,6 +10,7 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
+from rung.glu.kernels.bias import bias_of
 from rung.glu.kernels.dependent import depend, release
 from rung.glu.kernels.down import add_parts
 from rung.glu.kernels.gate_up import clear
@@ -67,8 +68,8 @@ def _gate_up_sixteen(x, gate_weight, up_weight, gate_bias, up_bias, hidden, coun
         wu = weights_at(pu, up_column, at, K, in_n, W, BK)
         g = dot(wg, a, g, PRECISION)
         u = dot(wu, a, u, PRECISION)
-    g += tl.load(gate_bias + rn, mask=in_n & ((biases & 1) != 0), other=0.0).to(tl.float32)[:, None]
-    u += tl.load(up_bias + rn, mask=in_n & ((biases & 2) != 0), other=0.0).to(tl.float32)[:, None]
+    g += bias_of(gate_bias, rn, N, biases & 1)[:, None]
+    u += bias_of(up_bias, rn, N, biases & 2)[:, None]
     dtype: tl.constexpr = hidden.dtype.element_ty
     h = narrow(gated(g, u, ACT, EAGER, dtype), dtype)
     tl.store(hidden + rm.to(tl.int64)[None, :] * N + rn[:, None], h, mask=in_m[None, :] & in_n[:, None])
@@ -105,5 +106,5 @@ def _down_sixteen(hidden, weight, bias, y, parts, counters, M: tl.int32, N: tl.i
     inside = in_m[None, :] & in_n[:, None]
     last, acc = add_parts(acc, parts, counters + tile, out, inside, M.to(tl.int64) * N, split, splits)
     if last:
-        acc += tl.load(bias + rn, mask=in_n & (has_bias != 0), other=0.0).to(tl.float32)[:, None]
+        acc += bias_of(bias, rn, N, has_bias)[:, None]
         tl.store(y + out, narrow(acc, y.dtype.element_ty), mask=inside)
