@@ -16,8 +16,9 @@ from __future__ import annotations
 import triton.language as tl
 from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
-from triton.experimental.gluon.language.nvidia.hopper import fence_async_shared, mbarrier, tma
+from triton.experimental.gluon.language.nvidia.hopper import fence_async_shared, mbarrier
 
+from rung.glu.kernels import tma
 from rung.glu.kernels.gate_up import place
 from rung.glu.kernels.math import activate, chain, narrow
 from rung.glu.kernels.ring import CONSUMERS, ROWS, barriers, empty_stage, halves, product
@@ -39,10 +40,10 @@ def _fill(grad, down, ring, sizes, BM: gl.constexpr, BN: gl.constexpr, BK: gl.co
         for step in range(steps):
             stage, full = empty_stage(ring, at, (BM + BN) * BK * 2, STAGES)
             k = step * BK
-            tma.async_copy_global_to_shared(down, [k, tile_n * BN], full, b.index(stage))
+            tma.load(down, [k, tile_n * BN], full, b.index(stage))
             for part in gl.static_range(PARTS):
                 rows = a.index(stage * PARTS + part)
-                tma.async_copy_global_to_shared(grad, [tile_m * BM + part * ROWS, k], full, rows)
+                tma.load(grad, [tile_m * BM + part * ROWS, k], full, rows)
             at += 1
 
 
@@ -52,8 +53,8 @@ def _fetch(inputs, slots, ready, slot, row, column):
     gate, up = slots
     BYTES: gl.constexpr = 2 * gate.shape[1] * gate.shape[2] * 2
     mbarrier.expect(ready.index(slot), BYTES)
-    tma.async_copy_global_to_shared(inputs[0], [row, column], ready.index(slot), gate.index(slot))
-    tma.async_copy_global_to_shared(inputs[1], [row, column], ready.index(slot), up.index(slot))
+    tma.load(inputs[0], [row, column], ready.index(slot), gate.index(slot))
+    tma.load(inputs[1], [row, column], ready.index(slot), up.index(slot))
 
 
 @gluon.jit
@@ -69,8 +70,8 @@ def _differentiate(d, outputs, slots, ready, parity, slot, row, column, ACT: gl.
     gate.store(narrow(chain(g, d * u, ACT), dtype))
     up.store(narrow(d * activate(g, ACT), dtype))
     fence_async_shared()
-    tma.async_copy_shared_to_global(outputs[0], [row, column], gate)
-    tma.async_copy_shared_to_global(outputs[1], [row, column], up)
+    tma.store(outputs[0], [row, column], gate)
+    tma.store(outputs[1], [row, column], up)
 
 
 @gluon.jit

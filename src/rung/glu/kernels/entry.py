@@ -2,7 +2,7 @@
 
 Two launches of a small MLP cost 8 to 10 µs through the C launcher, 23 through `compiled[grid]`, 40 through
 `kernel[grid]`. The C launcher is no public interface: all that Rung knows of it is in this file, for Triton
-3.6 (a module compiled for each signature), 3.7 and 3.8 (one function for all). Anything else, scratch memory
+3.6 (a module compiled for each signature), 3.7 to 3.9 (one function for all). Anything else, scratch memory
 and instrumentation too, goes by `compiled[grid]`.
 """
 

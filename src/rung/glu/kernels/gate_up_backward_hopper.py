@@ -10,8 +10,8 @@ from __future__ import annotations
 import triton.language as tl
 from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
-from triton.experimental.gluon.language.nvidia.hopper import tma
 
+from rung.glu.kernels import tma
 from rung.glu.kernels.gate_up import place
 from rung.glu.kernels.math import narrow
 from rung.glu.kernels.ring import CONSUMERS, ROWS, barriers, empty_stage, halves, product, store
@@ -41,9 +41,9 @@ def _load(factors, ring, at, row, column, k, BM: gl.constexpr, STAGES: gl.conste
     PARTS: gl.constexpr = BM // ROWS
     BYTES: gl.constexpr = (BM + b.shape[2]) * b.shape[1] * 2
     stage, full = empty_stage(ring, at, BYTES, STAGES)
-    tma.async_copy_global_to_shared(weight, [k, column], full, b.index(stage))
+    tma.load(weight, [k, column], full, b.index(stage))
     for part in gl.static_range(PARTS):
-        tma.async_copy_global_to_shared(grad, [row + part * ROWS, k], full, a.index(stage * PARTS + part))
+        tma.load(grad, [row + part * ROWS, k], full, a.index(stage * PARTS + part))
 
 
 @gluon.jit

@@ -11,8 +11,8 @@ from __future__ import annotations
 import triton.language as tl
 from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
-from triton.experimental.gluon.language.nvidia.hopper import tma
 
+from rung.glu.kernels import tma
 from rung.glu.kernels.gate_up import place
 from rung.glu.kernels.math import gated, narrow
 from rung.glu.kernels.ring import CONSUMERS, ROWS, add_bias, barriers, empty_stage, halves, product, store
@@ -33,11 +33,11 @@ def _fill(x, weights, ring, sizes, BM: gl.constexpr, BN: gl.constexpr, BK: gl.co
             stage, full = empty_stage(ring, at, (BM + 2 * BN) * BK * 2, STAGES)
             k = step * BK
             both = b.index(stage)
-            tma.async_copy_global_to_shared(gate_weight, [tile_n * BN, k], full, both.slice(0, BN))
-            tma.async_copy_global_to_shared(up_weight, [tile_n * BN, k], full, both.slice(BN, BN))
+            tma.load(gate_weight, [tile_n * BN, k], full, both.slice(0, BN))
+            tma.load(up_weight, [tile_n * BN, k], full, both.slice(BN, BN))
             for part in gl.static_range(PARTS):
                 rows = a.index(stage * PARTS + part)
-                tma.async_copy_global_to_shared(x, [tile_m * BM + part * ROWS, k], full, rows)
+                tma.load(x, [tile_m * BM + part * ROWS, k], full, rows)
             at += 1
 
 

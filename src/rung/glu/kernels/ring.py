@@ -18,11 +18,12 @@ from triton.experimental.gluon import language as gl
 from triton.experimental.gluon.language.nvidia.hopper import (
     fence_async_shared,
     mbarrier,
-    tma,
     warpgroup_mma,
     warpgroup_mma_init,
     warpgroup_mma_wait,
 )
+
+from rung.glu.kernels import tma
 
 CONSUMERS = gl.constexpr(2)
 ROWS = gl.constexpr(64)
@@ -124,7 +125,7 @@ def store(tile, out, buffer, row, column, LAYOUT: gl.constexpr):
     tma.store_wait(0)
     buffer.store(gl.convert_layout(tile, LAYOUT))
     fence_async_shared()
-    tma.async_copy_shared_to_global(out, [row, column], buffer)
+    tma.store(out, [row, column], buffer)
 
 
 @gluon.jit
