@@ -72,8 +72,10 @@ def call(**changed: Any) -> Any:
     [
         ({"x": [1.0]}, TypeError, "x is list: expected a tensor"),
         ({"x": torch.zeros(X, dtype=torch.int64)}, TypeError, "x is int64: expected one of bfloat16"),
-        ({"x": torch.zeros(())}, ValueError, r"x has shape \[\]: expected \[..., in_features\]"),
-        ({"x": torch.zeros(3, 9)}, ValueError, r"has shape \[16, 8\]: expected \[hidden_features, 9\]"),
+        ({"x": torch.zeros(X, dtype=torch.float16)}, TypeError, "x is torch.float16: expected torch.float32"),
+        ({"x": torch.zeros(())}, ValueError, r"x has shape \[\]: expected \[..., 8\]"),
+        ({"x": torch.zeros(3, 9)}, ValueError, r"x has shape \[3, 9\]: expected \[..., 8\], since gate_w"),
+        ({"gate_weight": torch.zeros(8)}, ValueError, r"\[8\]: expected \[hidden_features, in_features\]"),
         ({"up_weight": torch.zeros(15, 8)}, ValueError, r"up_weight has shape \[15, 8\]: expected \[16, 8\]"),
         ({"down_weight": torch.zeros(8)}, ValueError, r"has shape \[8\]: expected \[out_features, 16\]"),
         ({"gate_bias": torch.zeros(8)}, ValueError, r"gate_bias has shape \[8\]: expected \[16\]"),
@@ -192,6 +194,13 @@ def test_reached_through_the_package() -> None:
     code = "import sys, rung; print('torch' in sys.modules, rung.glu.GLUMLP.__name__)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout.strip() == "False GLUMLP", done.stderr
+
+
+def test_without_torch_its_import_says_what_to_install() -> None:
+    code = "import sys; sys.modules['torch'] = None; import rung; rung.glu"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "rung.glu needs torch" in done.stderr.splitlines()[-1]
+    assert 'pip install "rung[torch]"' in done.stderr.splitlines()[-1]
 
 
 @pytest.mark.parametrize("cuda", ["13.0", None])

@@ -7,7 +7,11 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-import torch
+try:
+    import torch
+except ModuleNotFoundError as missing:
+    message = f'rung.glu needs torch ({missing}); install it with: pip install "rung[torch]"'
+    raise ModuleNotFoundError(message, name=missing.name) from None
 
 from rung.glu import hopper
 from rung.glu.activations import ACTIVATIONS, Activation

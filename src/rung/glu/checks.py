@@ -41,17 +41,19 @@ def check_mlp(
     Expects x [..., K], gate_weight and up_weight [N, K], down_weight [D, N], biases [N], [N], [D].
     """
     _check_tensor("x", x)
-    if x.ndim < 1:
-        raise ValueError("x has shape []: expected [..., in_features]")
-    _check_like("gate_weight", gate_weight, "x", x)
-    if gate_weight.ndim != 2 or gate_weight.shape[1] != x.shape[-1]:
+    _check_tensor("gate_weight", gate_weight)
+    if gate_weight.ndim != 2:
         raise ValueError(
-            f"gate_weight has shape {_shape(gate_weight)}: expected [hidden_features, {x.shape[-1]}], "
-            f"since x has shape {_shape(x)}"
+            f"gate_weight has shape {_shape(gate_weight)}: expected [hidden_features, in_features]"
         )
+    # x comes anew with every call and weights stay: where the two disagree, it is x that is wrong.
+    _check_like("x", x, "gate_weight", gate_weight)
     hidden, width = gate_weight.shape
-    _check_like("up_weight", up_weight, "x", x)
-    _check_like("down_weight", down_weight, "x", x)
+    if x.ndim < 1 or x.shape[-1] != width:
+        weight = _shape(gate_weight)
+        raise ValueError(f"x has shape {_shape(x)}: expected [..., {width}], since gate_weight has {weight}")
+    _check_like("up_weight", up_weight, "gate_weight", gate_weight)
+    _check_like("down_weight", down_weight, "gate_weight", gate_weight)
     if up_weight.ndim != 2 or up_weight.shape[0] != hidden or up_weight.shape[1] != width:
         raise ValueError(f"up_weight has shape {_shape(up_weight)}: expected [{hidden}, {width}]")
     if down_weight.ndim != 2 or down_weight.shape[1] != hidden:
@@ -63,7 +65,7 @@ def check_mlp(
     ):
         if bias is None:
             continue
-        _check_like(name, bias, "x", x)
+        _check_like(name, bias, "gate_weight", gate_weight)
         if bias.ndim != 1 or bias.shape[0] != size:
             raise ValueError(f"{name} has shape {_shape(bias)}: expected [{size}]")
 

@@ -50,7 +50,7 @@ def tune(
     check_choice(activation)
     rows, in_features, hidden_features = _check_shape(shape)
     if dtype not in KERNEL_DTYPES:
-        raise ValueError(f"dtype is {dtype}: expected one of {', '.join(map(str, KERNEL_DTYPES))}")
+        raise ValueError(f"dtype is {dtype!r}: expected one of {', '.join(map(str, KERNEL_DTYPES))}")
     if not torch.cuda.is_available():
         raise MachineError(
             "tune measures on a CUDA device and there is none: run it where the model will run"

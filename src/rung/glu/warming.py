@@ -27,7 +27,7 @@ def warm(dtype: torch.dtype, activation: Activation = "gelu_tanh", *, rounding: 
     """
     check_choice(activation, rounding)
     if dtype not in KERNEL_DTYPES:
-        raise TypeError(f"dtype is {dtype}: expected one of {', '.join(map(str, KERNEL_DTYPES))}")
+        raise TypeError(f"dtype is {dtype!r}: expected one of {', '.join(map(str, KERNEL_DTYPES))}")
     if not (INTERPRETED or torch.cuda.is_available()):
         raise MachineError(
             "there are no kernels to warm without a CUDA device: the reference needs no warming"
