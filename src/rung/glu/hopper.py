@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from rung.glu.kernels.launch import Launch, Map, Request, Spec
 
 KNOWN = ("3.6.", "3.7.", "3.8.", "3.9.")
-"""Gluon is an experimental part of Triton: the versions these kernels compile with. All but 3.7 ran on a GPU."""
+"""Gluon is an experimental part of Triton: the versions these kernels compile with. All but 3.7 ran on a
+GPU."""
 REGISTERS = 168
 """What 384 threads may have at entry; consumers then take 240 each, the producer 24."""
 BOX = 64
