@@ -43,6 +43,7 @@ def test_the_quick_way_is_for_the_current_device(monkeypatch: pytest.MonkeyPatch
 def test_without_the_quick_way_torch_makes_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(torch._C._dynamo.guards, "_empty_strided_cuda", raising=False)
     made: list[Any] = []
+    monkeypatch.setattr(memory, "current_device", lambda: 0)
     monkeypatch.setattr(torch, "empty", lambda shape, **asked: made.append((shape, asked["device"])))
     memory.prepare((2,), torch.float32, torch.device("cuda:0"))()
     assert made == [((2,), torch.device("cuda:0"))]

@@ -169,12 +169,21 @@ def test_linear_facts_survive_the_compilers_cache() -> None:
 
 def test_asserted_layouts_are_read_from_inductors_lines() -> None:
     source = """
-    assert_size_stride = torch._C._dynamo.guards.assert_size_stride
-        assert_size_stride(arg1_1, (64, ), (1, ), 'input')
-        assert_size_stride(arg2_1, (1024, 32), (32, 1))
-        assert_size_stride(arg3_1, (s0, 32), (32, 1), 'input')
-    """
+assert_size_stride = torch._C._dynamo.guards.assert_size_stride
+def call(args):
+    assert_size_stride(arg1_1, (64, ), (1, ), 'input')
+    assert_size_stride(arg2_1, (1024, 32), (32, 1))
+    assert_size_stride(arg3_1, (s0, 32), (32, 1), 'input')
+"""
     assert asserted_layouts(source) == (Layout((64,), (1,)), Layout((1024, 32), (32, 1)))
+
+
+def test_asserted_layouts_are_read_from_one_call_for_all_inputs() -> None:
+    source = (
+        "assert_size_stride_grouped((arg2_1, arg0_1, arg1_1), ((5, ), (s0, 3), (5, 3)), "
+        "((1, ), (3, 1), (3, 1)), 'input')"
+    )
+    assert asserted_layouts(source) == (Layout((5,), (1,)), Layout((5, 3), (3, 1)))
 
 
 @pytest.mark.gpu

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -85,9 +84,26 @@ def _compiled_layouts(fn: Callable[..., Any], x: Any) -> tuple[tuple[Layout, ...
 
 
 def asserted_layouts(source: str) -> tuple[Layout, ...]:
-    """The (shape, stride) of each `assert_size_stride(name, shape, stride, ...)` call in Inductor's code."""
-    calls = re.findall(r"assert_size_stride\(\w+, (\([\d, ]*\)), (\([\d, ]*\))", source)
-    return tuple(Layout(ast.literal_eval(shape), ast.literal_eval(stride)) for shape, stride in calls)
+    """The layouts that Inductor's code asserts, in its order: a call each, `assert_size_stride(name, shape,
+    stride, ...)`, or since torch 2.14 one call for all inputs. Shapes that are known only when it runs are
+    left out."""
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    layouts: list[Layout] = []
+    for call in sorted(calls, key=lambda call: call.lineno):
+        name = getattr(call.func, "id", None)
+        if name == "assert_size_stride":
+            layouts += _literal(*call.args[1:3])
+        elif name == "assert_size_stride_grouped":
+            shapes, strides = (node.elts for node in call.args[1:3] if isinstance(node, ast.Tuple))
+            layouts += [one for pair in zip(shapes, strides, strict=True) for one in _literal(*pair)]
+    return tuple(layouts)
+
+
+def _literal(shape: ast.expr, stride: ast.expr) -> list[Layout]:
+    try:
+        return [Layout(ast.literal_eval(shape), ast.literal_eval(stride))]
+    except ValueError:
+        return []
 
 
 def _layout(tensor: Any) -> Layout:
