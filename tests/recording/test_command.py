@@ -199,7 +199,7 @@ def test_what_the_work_prints_is_no_data(run: Run) -> None:
         (["script.py", "profile"], 2, "script.py uses torch.profiler itself"),
         (["work.py:raises"], 1, "factory work.py:raises raised ValueError: no (work.py line 20)"),
         (["work.py:leaves"], 1, "factory work.py:leaves ended with exit code 5 (work.py line 33)"),
-        (["work.py:fails"], 1, "work from work.py:fails raised RuntimeError: mat1 and mat2"),
+        (["work.py:fails"], 1, "work from work.py:fails raised RuntimeError: "),
         (["broken.py:module"], 1, "broken.py raised SyntaxError"),
         (["script.py", "boom"], 1, "script.py raised RuntimeError: boom (script.py line 9)"),
         (["script.py", "exit", "3"], 1, "script.py ended with exit code 3 (script.py line 11)"),
