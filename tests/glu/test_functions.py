@@ -75,6 +75,9 @@ def call(**changed: Any) -> Any:
         ({"x": torch.zeros(X, dtype=torch.float16)}, TypeError, "x is torch.float16: expected torch.float32"),
         ({"x": torch.zeros(())}, ValueError, r"x has shape \[\]: expected \[..., 8\]"),
         ({"x": torch.zeros(3, 9)}, ValueError, r"x has shape \[3, 9\]: expected \[..., 8\], since gate_w"),
+        ({"gate_weight": None}, TypeError, "gate_weight is NoneType: expected a tensor"),
+        ({"gate_weight": torch.zeros(G).char()}, TypeError, "gate_weight is int8: expected one of"),
+        ({"gate_weight": torch.zeros(G).half()}, TypeError, "up_weight is torch.float32: expected"),
         ({"gate_weight": torch.zeros(8)}, ValueError, r"\[8\]: expected \[hidden_features, in_features\]"),
         ({"up_weight": torch.zeros(15, 8)}, ValueError, r"up_weight has shape \[15, 8\]: expected \[16, 8\]"),
         ({"down_weight": torch.zeros(8)}, ValueError, r"has shape \[8\]: expected \[out_features, 16\]"),
@@ -174,6 +177,9 @@ def test_autocast_on_the_reference() -> None:
     x = torch.randn(3, 8)
     with torch.autocast("cpu", torch.bfloat16):
         y = module(x)
+        for unlike in (x.long(), x.double()):
+            with pytest.raises(TypeError, match=r"x is (int64|torch.float64): expected"):
+                module(unlike)
     assert y.dtype == torch.bfloat16
     assert torch.equal(y, copy.deepcopy(module).bfloat16()(x.bfloat16()))
 

@@ -100,7 +100,7 @@ def test_down_backward(asked: list[Asked], dtype: Any) -> None:
     for tile in rules.down_backward():
         down_backward(tile, dtype, "gelu_tanh")
         used = resources(asked[-1].compiled())
-        assert used["stack"] <= STACK, (tile, used)
+        assert used["stack"] <= (STACK if tile.m == 192 else 0), (tile, used)
         assert used["local"] == 0, (tile, used)
         assert used["shared"] <= SHARED, (tile, used)
 

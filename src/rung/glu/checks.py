@@ -46,18 +46,19 @@ def check_mlp(
         raise ValueError(
             f"gate_weight has shape {_shape(gate_weight)}: expected [hidden_features, in_features]"
         )
-    # x comes anew with every call and weights stay: where the two disagree, it is x that is wrong.
-    _check_like("x", x, "gate_weight", gate_weight)
     hidden, width = gate_weight.shape
-    if x.ndim < 1 or x.shape[-1] != width:
-        weight = _shape(gate_weight)
-        raise ValueError(f"x has shape {_shape(x)}: expected [..., {width}], since gate_weight has {weight}")
     _check_like("up_weight", up_weight, "gate_weight", gate_weight)
     _check_like("down_weight", down_weight, "gate_weight", gate_weight)
     if up_weight.ndim != 2 or up_weight.shape[0] != hidden or up_weight.shape[1] != width:
         raise ValueError(f"up_weight has shape {_shape(up_weight)}: expected [{hidden}, {width}]")
     if down_weight.ndim != 2 or down_weight.shape[1] != hidden:
         raise ValueError(f"down_weight has shape {_shape(down_weight)}: expected [out_features, {hidden}]")
+    # Weights that agree among themselves stay, and x comes anew with every call.
+    _check_like("x", x, "gate_weight", gate_weight)
+    if x.ndim < 1 or x.shape[-1] != width:
+        raise ValueError(
+            f"x has shape {_shape(x)}: expected [..., {width}], since gate_weight has [{hidden}, {width}]"
+        )
     for name, bias, size in (
         ("gate_bias", gate_bias, hidden),
         ("up_bias", up_bias, hidden),

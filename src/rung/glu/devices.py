@@ -23,11 +23,12 @@ def _zero(*_: int) -> int:
 
 
 # Interpreted kernels run where there is no device that torch, made for CUDA, could be asked for.
-_ASKED = None if INTERPRETED and not torch.cuda.is_available() else torch._C
-current_device: Callable[[], int] = getattr(_ASKED, "_cuda_getDevice", _zero)
-"""The number of the thread's current CUDA device; 0 where there is none."""
-stream_of: Callable[[int], int] = getattr(_ASKED, "_cuda_getCurrentRawStream", _zero)
-"""The current stream of a CUDA device; 0 where there is none."""
+_CUDA = None if INTERPRETED and not torch.cuda.is_available() else torch._C
+current_device: Callable[[], int] = getattr(_CUDA, "_cuda_getDevice", _zero)
+"""The number of the thread's current CUDA device; 0 for a torch without CUDA, and for interpreted kernels
+without a device."""
+stream_of: Callable[[int], int] = getattr(_CUDA, "_cuda_getCurrentRawStream", _zero)
+"""The current stream of a CUDA device; 0 as above."""
 
 
 class Chip(NamedTuple):

@@ -11,7 +11,7 @@ from torch.utils.checkpoint import checkpoint
 from rung.glu import autograd, forward, ops, plans, pointwise, reference, seen
 from rung.glu.activations import Activation
 from rung.glu.checks import check_choice, check_glu, check_mlp
-from rung.glu.devices import why_no_kernel
+from rung.glu.devices import KERNEL_DTYPES, why_no_kernel
 from rung.glu.modes import needs_grad, ordinary, plain, through_dispatcher, transformed
 from rung.glu.operands import Run, Tensors
 from rung.glu.reference import Rounding
@@ -56,7 +56,7 @@ def glu_mlp(
 
     `x` [..., in_features]; `gate_weight`, `up_weight` [hidden_features, in_features]; `down_weight`
     [out_features, hidden_features]; biases [hidden_features], [hidden_features], [out_features]; one dtype
-    (bf16, fp16, fp32, fp64; under autocast everything is cast to its dtype) and device. Returns [...,
+    (bf16, fp16, fp32, fp64; under autocast all but fp64 is cast to its dtype) and device. Returns [...,
     out_features].
 
     Without gradients two kernels run, and gate, up and the activation never reach memory. With gradients
@@ -73,7 +73,7 @@ def glu_mlp(
     check_choice(activation, rounding)
     cast_to = _autocast_dtype(x)
     if cast_to is not None:
-        tensors = tuple(t.to(cast_to) if isinstance(t, torch.Tensor) else t for t in tensors)
+        tensors = tuple(_cast(t, cast_to) for t in tensors)
     check_mlp(*tensors)
     if cast_to is not None:
         # The arithmetic below names its own dtypes.
@@ -105,6 +105,12 @@ def _mlp(tensors: tuple[Any, ...], activation: str, rounding: str, recompute: bo
         run = torch.ops.rung.glu_mlp if through_dispatcher(*tensors) else forward.glu_mlp
         return cast(torch.Tensor, run(*tensors, activation, rounding))
     return autograd.mlp(tensors, activation, rounding, not recompute)
+
+
+def _cast(tensor: Any, dtype: torch.dtype) -> Any:
+    """As autocast does: neither integers nor fp64."""
+    castable = isinstance(tensor, torch.Tensor) and tensor.dtype in KERNEL_DTYPES
+    return tensor.to(dtype) if castable else tensor
 
 
 def _autocast_dtype(x: Any) -> Any:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
+import specs
 import torch
 from calls import mlp
 from errorbudget import budget, check, eager, error, in_double, inputs
 
-from rung.glu import ACTIVATIONS, backend, glu
+from rung.glu import ACTIVATIONS, backend, glu, rules
+from rung.glu.kernels import table
+from rung.glu.kernels.launch import Map
 from rung.glu.reference import glu as reference_glu
 
 # What a GPU does quietly, numpy remarks on.
@@ -34,6 +39,49 @@ def test_any_shape_forward(rows: tuple[int, ...], sizes: tuple[int, int], bias: 
         assert error(ours, exact) <= budget(torch.bfloat16, error(usual, exact), forward=True)
     else:
         assert torch.allclose(ours.double(), exact, rtol=0.03, atol=0.03)
+
+
+@pytest.mark.parametrize("rows", [1, 5, 20, 70])
+@pytest.mark.parametrize("alone", range(3), ids=("gate", "up", "down"))
+def test_one_bias_alone(alone: int, rows: int) -> None:
+    x, g, u, d, *biases = inputs((rows,), 24, 40, torch.float32)
+    one = [bias if i == alone else None for i, bias in enumerate(biases)]
+    assert torch.allclose(
+        mlp("silu", x, g, u, d, *one), eager("silu", x, g, u, d, *one), rtol=1e-4, atol=1e-5
+    )
+
+
+@pytest.mark.parametrize("present", range(4))
+@pytest.mark.parametrize("swapped", [False, True])
+def test_gate_up_by_one_map_of_both_weights(swapped: bool, present: int) -> None:
+    """The kernel that sm_90 falls back to, which interpreted calls never choose: three tiles of rows, two of
+    columns, the last ones cut off, and whichever weight lies lower."""
+    tile = rules.tiles("tma", "tf32", 4, True)[0]._replace(m=16, n=16, k=16)
+    x, gate, up, _, gate_bias, up_bias, _ = inputs((40,), 24, 28, torch.float32)
+    first, second = (up, gate) if swapped else (gate, up)
+    written = Map(torch.float32, (40, 28), (28, 1), (16, 16))
+    weights = Map(torch.float32, (2, 28, 24), (28 * 24, 24, 1), (2, 16, 16))
+    operands = (
+        Map(torch.float32, (40, 24), (24, 1), (16, 16)),
+        weights,
+        *[written] * 3,
+        *[torch.float32] * 2,
+    )
+    biases = (up_bias, gate_bias) if swapped else (gate_bias, up_bias)
+    h, one, two = (torch.full((40, 28), torch.nan) for _ in range(3))
+    launch = table.GATE_UP_TMA.prepare(
+        specs.tma(torch.float32, tile, save=True, activation="silu")[0], 0, 2, operands,
+        (40, 28 // 4, 24 // 4, present, int(swapped), 2),
+    )  # fmt: skip
+    launch(x, torch.stack([first, second]), h, one, two, *biases)
+    sums = [
+        x @ w.t() + (b if present & bit else 0)
+        for w, b, bit in zip((first, second), biases, (1, 2), strict=True)
+    ]
+    close = partial(torch.testing.assert_close, rtol=1e-4, atol=1e-5)
+    close(one, sums[0])
+    close(two, sums[1])
+    close(h, reference_glu(*(sums[::-1] if swapped else sums), "silu"))
 
 
 @pytest.mark.parametrize("rows", [3, 20, 70])

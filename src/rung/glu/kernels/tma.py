@@ -1,5 +1,5 @@
-"""The copy engine of sm_90 as Gluon has it, under names that hold for Triton 3.6 as for 3.9, which renamed
-two."""
+"""The copy engine of sm_90 as Gluon has it: Triton 3.6 knows two of these by longer names alone, 3.9 no
+longer by those."""
 
 from __future__ import annotations
 
