@@ -26,9 +26,6 @@ pytestmark = pytest.mark.torch
 SHARED = 227 * 1024
 """Bytes of shared memory a block may have on sm_90."""
 HALVES = [torch.bfloat16, torch.float16]
-STACK = 24 if triton.__version__.startswith("3.9.") else 0
-"""Bytes that a thread of `down_backward` may spill. With Triton 3.9 the tile 192 rows high spills up to six
-registers; a training step at [8192, 768], 3072 takes as long as with 3.6 (508 µs, 507 on the same H200)."""
 
 
 class Asked(NamedTuple):
@@ -76,6 +73,13 @@ def gate_up_backward(dtype: Any) -> None:
     hopper.gate_up_backward(*both.chunk(2, dim=1), gate, up, rules.GATE_UP_BACKWARD).prepare()
 
 
+def may_spill(binary: Any) -> int:
+    """Bytes, of a thread. None, but with Triton 3.9 six registers of one kernel: a training step at
+    [8192, 768], 3072 takes as long as with 3.6 (508 µs, 507 on the same H200)."""
+    one = re.search("down_backward_hopper_.*_192x128x64", binary.metadata.name)
+    return 24 if one and triton.__version__.startswith("3.9.") else 0
+
+
 def products(code: str) -> tuple[int, int]:
     """(wgmma instructions, waits until none is in flight)."""
     return code.count("HGMMA."), len(re.findall(r"WARPGROUP\.DEPBAR\.LE gsb0, 0x0", code))
@@ -99,8 +103,9 @@ def test_gate_up(asked: list[Asked], save: bool, dtype: Any) -> None:
 def test_down_backward(asked: list[Asked], dtype: Any) -> None:
     for tile in rules.down_backward():
         down_backward(tile, dtype, "gelu_tanh")
-        used = resources(asked[-1].compiled())
-        assert used["stack"] <= (STACK if tile.m == 192 else 0), (tile, used)
+        binary = asked[-1].compiled()
+        used = resources(binary)
+        assert used["stack"] <= may_spill(binary), (tile, used)
         assert used["local"] == 0, (tile, used)
         assert used["shared"] <= SHARED, (tile, used)
 
@@ -187,7 +192,7 @@ def test_activations(asked: list[Asked], activation: str) -> None:
     for one in asked:
         binary = one.compiled()
         names.append(binary.metadata.name)
-        assert resources(binary)["stack"] <= (STACK if one.kernel is DOWN_BACKWARD_HOPPER else 0), activation
+        assert resources(binary)["stack"] <= may_spill(binary), activation
     assert names == [
         f"rung_gate_up_hopper_{activation}_192x64x64_s5_saved",
         f"rung_down_backward_hopper_{activation}_192x128x64_s4",

@@ -36,7 +36,8 @@ pytestmark = [
     pytest.mark.gpu,
     # Others' remarks: the first GEMM of autograd's thread, the profiler's cycles, Inductor's imports.
     pytest.mark.filterwarnings("ignore:Attempting to run cuBLAS", "ignore:.*Profiler clears events"),
-    pytest.mark.filterwarnings("ignore:.*torch.jit"),
+    pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:.*torch.jit:FutureWarning"),  # since torch 2.14
     pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device"),
 ]
 HOPPER = torch.cuda.is_available() and torch.cuda.get_device_capability()[0] == 9

@@ -20,7 +20,8 @@ pytestmark = [
     pytest.mark.torch,
     pytest.mark.skipif(seen._Guard is None, reason="this torch has no guard on tensors"),
     pytest.mark.filterwarnings("ignore:.*Profiler clears events"),
-    pytest.mark.filterwarnings("ignore:.*torch.jit.script"),
+    pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:.*torch.jit.script:FutureWarning"),  # since torch 2.14
 ]
 OPTIONS = ("gelu_tanh", "single", False)
 SHAPES = [(3, 8), (16, 8), (16, 8), (8, 16), (16,), (16,), (8,)]

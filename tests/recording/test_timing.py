@@ -14,7 +14,8 @@ from rung.recording.timing import MOST_CALLS, first_call, time_calls  # noqa: E4
 pytestmark = [
     pytest.mark.torch,
     # torch's own, where a test here is the first to import its compiler
-    pytest.mark.filterwarnings("ignore:.torch.jit.script_method. is deprecated"),
+    pytest.mark.filterwarnings("ignore:.torch.jit.script_method. is deprecated:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:.torch.jit.script_method. is deprecated:FutureWarning"),
 ]
 
 CPU = torch.device("cpu")

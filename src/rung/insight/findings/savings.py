@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from rung import units
 from rung.insight.findings.case import Case
 from rung.insight.findings.finding import Sighting
 from rung.insight.forward import Forward
@@ -23,6 +24,11 @@ def savings(case: Case, kind: str, title: Say, advice: Say) -> Iterator[Sighting
 def places(one: Opportunity) -> str:
     """Nothing for one place, `, in 16 places` for more."""
     return f", in {len(one.places)} places" if len(one.places) > 1 else ""
+
+
+def less(one: Opportunity) -> str:
+    """How much of the time that it takes now is predicted to go."""
+    return f"{units.duration(one.saved_ns)} less of {units.duration(one.now_ns)}"
 
 
 def _evidence(forward: Forward, one: Opportunity) -> dict[str, object]:

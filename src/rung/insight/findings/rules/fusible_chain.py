@@ -8,7 +8,7 @@ from rung import units
 from rung.insight.findings.case import Case
 from rung.insight.findings.finding import Sighting
 from rung.insight.findings.rule import Rule
-from rung.insight.findings.savings import places, savings
+from rung.insight.findings.savings import less, places, savings
 from rung.insight.opportunities import Opportunity
 
 
@@ -23,7 +23,7 @@ def _title(one: Opportunity) -> str:
     said = f"{name} pass tensors through memory, {trips} that one kernel would not move{places(one)}"
     if one.prediction.saved_ns is None:
         return said
-    return f"{said}: about {units.duration(one.saved_ns)} less of {units.duration(one.now_ns)}"
+    return f"{said}: about {less(one)}"
 
 
 def _advice(one: Opportunity) -> str:

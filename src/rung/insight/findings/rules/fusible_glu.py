@@ -8,7 +8,7 @@ from rung import units
 from rung.insight.findings.case import Case
 from rung.insight.findings.finding import Sighting
 from rung.insight.findings.rule import Rule
-from rung.insight.findings.savings import places, savings
+from rung.insight.findings.savings import less, places, savings
 from rung.insight.opportunities import Opportunity
 
 
@@ -22,7 +22,7 @@ def _title(one: Opportunity) -> str:
     memory = f"{units.size(one.prediction.saved_bytes)} less through memory"
     if one.prediction.saved_ns is None:
         return f"{what}: {memory}"
-    return f"{what}: about {units.duration(one.saved_ns)} less of {units.duration(one.now_ns)}, {memory}"
+    return f"{what}: about {less(one)}, {memory}"
 
 
 def _between(one: Opportunity) -> list[str]:

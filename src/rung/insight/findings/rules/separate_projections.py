@@ -8,7 +8,7 @@ from rung import units
 from rung.insight.findings.case import Case
 from rung.insight.findings.finding import Sighting
 from rung.insight.findings.rule import Rule
-from rung.insight.findings.savings import places, savings
+from rung.insight.findings.savings import less, places, savings
 from rung.insight.opportunities import Opportunity
 
 
@@ -20,7 +20,7 @@ def _title(one: Opportunity) -> str:
     name = f" ({one.what}, by all looks)" if one.what else ""
     return (
         f"{len(one.ops)} GEMMs read one input{name}{places(one)}: as one GEMM about "
-        f"{units.duration(one.saved_ns)} less of {units.duration(one.now_ns)}, and "
+        f"{less(one)}, and "
         f"{units.count(one.prediction.saved_launches, 'launch')} fewer"
     )
 
